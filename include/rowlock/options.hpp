@@ -130,7 +130,8 @@ struct client_options {
   /// Each such lock keeps one connection. A call that finds none free within call_timeout throws errc::pool_exhausted.
   /// SQLite needs none.
   std::size_t held_transactions = 4;
-  /// The longest time that opening a connection may take: 1 ms to 1 h.
+  /// The longest time that opening a connection may take: 1 ms to 1 h. It goes on for up to 2 s if its call leaves
+  /// sooner, and a later call uses it.
   duration connect_timeout = std::chrono::seconds{5};
   /// The longest time that one call to the database, and thus any destructor, may take: 1 ms to 1 h.
   duration call_timeout = std::chrono::seconds{5};

@@ -60,6 +60,8 @@ class ROWLOCK_EXPORT database {
   database& operator=(const database&) = delete;
   virtual ~database() = default;
 
+  /// For messages: "PostgreSQL (db:5432/shop)". Of several, the first.
+  virtual std::string server() const = 0;
   virtual std::unique_ptr<session> connect(const limits& until) = 0;
   /// A session for locks that are held by transactions: the server ends it if it is idle for
   /// open_options::transaction_limit. Only for databases with row locks.

@@ -8,6 +8,7 @@
 #include <memory>
 #include <span>
 #include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -60,6 +61,7 @@ class fake_database {
   class database final : public driver::database {
    public:
     explicit database(fake_database& of) : of_{of} {}
+    std::string server() const override { return "a fake"; }
     std::unique_ptr<driver::session> connect(const driver::limits& /*until*/) override {
       return std::make_unique<session>(of_);
     }

@@ -1,9 +1,11 @@
 #include <gtest/gtest.h>
 #include <rowlock/error.hpp>
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -29,7 +31,7 @@ using test::eventually;
 
 class fake_session : public driver::session {
  public:
-  explicit fake_session(const bool& is_dead) : is_dead_{is_dead} {}
+  explicit fake_session(const std::atomic<bool>& is_dead) : is_dead_{is_dead} {}
   void exclusively(const std::function<void()>& body, const driver::limits& /*until*/) override { body(); }
   bool looks_alive() noexcept override { return !is_dead_; }
 
@@ -41,28 +43,32 @@ class fake_session : public driver::session {
   void do_script(const std::string& /*sql*/) override {}
   std::int64_t do_change_count(const driver::limits& /*until*/) override { return 0; }
 
-  const bool& is_dead_;
+  const std::atomic<bool>& is_dead_;
 };
 
 const driver::limits no_limit{.deadline = base::now() + 1h};
 driver::limits until_now() { return {.deadline = base::now()}; }
 
 struct pool_test : testing::Test {
-  bool all_are_dead = false;
-  int opened = 0;
-  int allowed = 1'000;  // by the server
+  std::atomic<bool> all_are_dead = false;
+  std::atomic<int> begun = 0;
+  std::atomic<int> opened = 0;
+  std::atomic<int> allowed = 1'000;  // by the server
+  std::atomic<bool> hangs = false;
   std::unique_ptr<pool> all;
 
   void make(std::size_t most, std::size_t kept = 0) {
     all = std::make_unique<pool>(
-        [this](const driver::limits&) {
-          if (opened == allowed)
+        [this](const driver::limits& until) {
+          ++begun;
+          eventually([&] { return !hangs || until.stop.stop_requested(); });
+          if (opened >= allowed)
             throw detail::error_access::make(errc::connection_failed, "too many connections for role",
                                              {.retryable = true, .connection_unusable = true, .sqlstate = "53300"});
           ++opened;
           return std::make_unique<fake_session>(all_are_dead);
         },
-        "connections", pool::size{.most = most, .kept = kept}, 1h);
+        "a server", "connections", pool::size{.most = most, .kept = kept}, 1h);
   }
   std::optional<errc> refusal(purpose what_for) const {
     const auto e = test::error_of([&] { (void)all->borrow(until_now(), what_for); });
@@ -70,12 +76,14 @@ struct pool_test : testing::Test {
   }
 
   /// Threads that ask one after the other, and note who has got one.
-  std::vector<std::string> got;  // by who has the only session
+  std::mutex noting;
+  std::vector<std::string> got;  // by who has a session
   std::vector<std::jthread> threads;
   void ask(const std::string& name, purpose what_for) {
     const auto before = all->used().waiting;
     threads.emplace_back([this, name, what_for] {
       const auto loan = all->borrow(no_limit, what_for);
+      const std::lock_guard alone{noting};
       got.push_back(name);
     });
     ASSERT_TRUE(eventually([&] { return all->used().waiting == before + 1; }));
@@ -114,7 +122,7 @@ TEST_F(pool_test, keeps_one_for_what_keeps_and_ends_locks) {
   const auto two = all->borrow(no_limit);
   EXPECT_EQ(refusal(purpose::usual), errc::pool_exhausted);
   {
-    const auto kept = all->borrow(until_now(), purpose::releasing);
+    const auto kept = all->borrow(no_limit, purpose::releasing);
     EXPECT_EQ(refusal(purpose::renewing), errc::pool_exhausted) << "there are no more than three";
   }
   EXPECT_EQ(refusal(purpose::renewing), std::nullopt);
@@ -157,8 +165,48 @@ TEST_F(pool_test, the_dead_are_replaced_and_their_places_given_to_those_who_wait
   const auto one = all->borrow(no_limit);
   EXPECT_EQ(opened, 3);
   EXPECT_EQ(all->used().open, 1U) << "both were found dead, and one was opened";
-  const auto two = all->borrow(until_now());
+  const auto two = all->borrow(no_limit);
   EXPECT_EQ(all->used().open, 2U);
+}
+
+// A connection is worth its price to a busy server, though the call that wanted it has left.
+TEST_F(pool_test, a_session_goes_to_the_next_call_if_the_first_has_left) {
+  make(2);
+  hangs = true;
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(refusal(purpose::usual), errc::connection_failed);
+  std::stop_source stopped;
+  std::jthread stopping{[&] {
+    eventually([&] { return all->used().waiting == 1; });
+    stopped.request_stop();
+  }};
+  EXPECT_TRUE(test::throws(errc::cancelled,
+                           [&] { (void)all->borrow({.deadline = base::now() + 1h, .stop = stopped.get_token()}); }));
+  EXPECT_EQ(begun, 1);
+  hangs = false;
+  EXPECT_TRUE(eventually([&] { return all->used().in_use == 0; }));
+  const auto one = all->borrow(until_now());
+  EXPECT_EQ(begun, 1);
+}
+
+TEST_F(pool_test, opens_as_many_at_once_as_calls_wait) {
+  make(3);
+  hangs = true;
+  for (const auto* name : {"one", "two", "three", "four"}) ask(name, purpose::usual);
+  EXPECT_TRUE(eventually([&] { return begun == 3; }));
+  hangs = false;
+  threads.clear();
+  EXPECT_EQ(got.size(), 4U);
+  EXPECT_LE(opened, 3);
+}
+
+TEST_F(pool_test, ends_without_those_that_hang) {
+  make(2);
+  hangs = true;
+  EXPECT_EQ(refusal(purpose::usual), errc::connection_failed);
+  all->close();
+  EXPECT_EQ(all->used().open, 0U);
+  EXPECT_EQ(refusal(purpose::releasing), errc::connection_failed);
+  all.reset();
 }
 
 // Where the server lets the client have fewer.
@@ -174,7 +222,7 @@ TEST_F(pool_test, makes_do_with_what_the_server_allows) {
   threads.clear();
   EXPECT_EQ(got, (std::vector<std::string>{"release", "acquire"}));
   EXPECT_EQ(opened, 1);
-  EXPECT_EQ(all->used().open, 1U);
+  EXPECT_TRUE(eventually([&] { return all->used().open == 1U; }));
 }
 
 TEST_F(pool_test, reports_that_the_server_allows_none) {

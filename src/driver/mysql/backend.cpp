@@ -113,6 +113,7 @@ class mysql_database final : public database {
         texts_{sheets::mysql_enlisted(with.table_prefix, address_.place() + ".", false)},
         guarded_texts_{sheets::mysql_enlisted(with.table_prefix, address_.place() + ".", true)} {}
 
+  std::string server() const override { return address_.server_name("MySQL"); }
   std::unique_ptr<session> connect(const limits& until) override {
     return connect(until, std::nullopt, with_.call_timeout);
   }

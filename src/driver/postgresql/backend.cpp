@@ -133,6 +133,7 @@ class postgresql_database final : public database {
         texts_{tables_, sheets::postgresql_enlisted, false},
         guarded_texts_{tables_, sheets::postgresql_enlisted, true} {}
 
+  std::string server() const override { return name_of_server(address_.hosts().front()); }
   std::unique_ptr<session> connect(const limits& until) override { return connect(until, std::nullopt); }
   std::unique_ptr<session> connect_to_hold(const limits& until) override {
     return connect(until, with_.transaction_limit);

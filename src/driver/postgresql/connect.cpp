@@ -45,18 +45,9 @@ void wait_for(const PGconn* connection, bool writing, const limits& until) {
                          name_of_server(connection), std::string{connecting_text});
 }
 
-std::string name_of_server(const std::string& host, const std::string& port, const std::string& name_of_database) {
+std::string named_after(const std::string& host, const std::string& port, const std::string& name_of_database) {
   if (host.empty()) return "PostgreSQL";
   return server_name("PostgreSQL", host + (port.empty() ? "" : ":" + port), name_of_database);
-}
-
-std::string name_of_server(const settings& with) {
-  const auto text_of = [&](const char* keyword) {
-    const auto found = with.find(keyword);
-    return found == with.end() ? std::string{} : found->second;
-  };
-  return name_of_server(text_of("host").empty() ? text_of("hostaddr") : text_of("host"), text_of("port"),
-                        text_of("dbname"));
 }
 
 postgresql_handle start(const settings& with) {
@@ -108,7 +99,16 @@ postgresql_handle dial_within(const settings& with, const limits& until) {
 
 std::string name_of_server(const PGconn* connection) {
   const auto words = [](const char* text) { return std::string{text == nullptr ? "" : text}; };
-  return name_of_server(words(PQhost(connection)), words(PQport(connection)), words(PQdb(connection)));
+  return named_after(words(PQhost(connection)), words(PQport(connection)), words(PQdb(connection)));
+}
+
+std::string name_of_server(const settings& with) {
+  const auto text_of = [&](const char* keyword) {
+    const auto found = with.find(keyword);
+    return found == with.end() ? std::string{} : found->second;
+  };
+  return named_after(text_of("host").empty() ? text_of("hostaddr") : text_of("host"), text_of("port"),
+                     text_of("dbname"));
 }
 
 postgresql_handle connect(const postgresql_address& to, const limits& until) {

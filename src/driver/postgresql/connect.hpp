@@ -14,5 +14,6 @@ postgresql_handle connect(const postgresql_address& to, const limits& until);
 
 /// For messages: the host, the port and the database that libpq connects to.
 std::string name_of_server(const PGconn* connection);
+std::string name_of_server(const postgresql_address::settings& with);
 
 }  // namespace rowlock::inline v1::driver

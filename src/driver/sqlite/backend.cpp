@@ -35,6 +35,7 @@ class sqlite_database final : public database {
     files_.emplace(folder_beside(path_), with.table_prefix);
   }
 
+  std::string server() const override { return "SQLite (" + path_ + ")"; }
   std::unique_ptr<session> connect(const limits& until) override {
     return std::make_unique<sqlite_session>(sqlite_options{.path = path_,
                                                            .warning = [this](const std::string& s) { warning_(s); },

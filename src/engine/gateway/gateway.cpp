@@ -34,6 +34,8 @@ driver::open_options guarded(driver::open_options with) {
   return with;
 }
 
+constexpr auto last_moment = std::chrono::seconds{1};
+
 // One is kept for renewing and releasing, if there is more than one.
 pool::size pool_size(std::size_t most) { return {.most = most, .kept = most > 1 ? 1U : 0U}; }
 
@@ -49,14 +51,15 @@ gateway::gateway(const driver::backend& kind, const core::url& address, const cl
       guard_{sheet_, [this, with = guarded(for_database(who))] { return kind_.sheet(options_.table_prefix, with); },
              to},
       has_spare_{database_->has_row_locks()},
-      pool_{opening(&driver::database::connect), "connections",
-            pool_size(std::min(options.connections, database_->most_sessions())), options.connect_timeout,
+      pool_{opening(&driver::database::connect),
+            database_->server(),
+            "connections",
+            pool_size(std::min(options.connections, database_->most_sessions())),
+            options.connect_timeout,
             [this] { events_.reconnected(); }},
-      transactions_{opening(&driver::database::connect_to_hold),
-                    "held_transactions",
-                    {.most = options.held_transactions},
-                    options.connect_timeout,
-                    [this] { events_.reconnected(); }},
+      transactions_{
+          opening(&driver::database::connect_to_hold), database_->server(),     "held_transactions",
+          {.most = options.held_transactions},         options.connect_timeout, [this] { events_.reconnected(); }},
       combiner_{[this](const driver::limits& until, purpose what_for, const auto& use) { run(until, use, what_for); },
                 lines()} {}
 
@@ -91,8 +94,9 @@ std::unique_ptr<driver::session> gateway::open(connecting how, const driver::lim
   return out;
 }
 
+// The connection has the shorter limit, so that it can say what was wrong.
 void gateway::connect() {
-  static_cast<void>(pool_.borrow({.deadline = base::later(base::now(), options_.connect_timeout)}));
+  static_cast<void>(pool_.borrow({.deadline = base::later(base::now(), options_.connect_timeout + last_moment)}));
 }
 
 std::unique_ptr<driver::session> gateway::open_session(const driver::limits& until) {

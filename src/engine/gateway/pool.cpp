@@ -4,52 +4,169 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
+#include <utility>
 
 #include "base/boot_clock.hpp"
+#include "base/process.hpp"
 #include "base/waits.hpp"
 #include "driver/failure_meaning.hpp"
+#include "driver/net/aside.hpp"
 
 namespace rowlock::inline v1::engine {
 
 std::unique_ptr<driver::session> pool::take(const driver::limits& until, purpose what_for) {
-  for (;;) {
-    if (auto session = take_or_reserve(until, what_for)) return session;
-    if (auto session = open_reserved(until, what_for)) return session;
+  std::vector<std::unique_ptr<driver::session>> dead;  // closed after the mutex is unlocked
+  auto state = state_.lock();
+  while (!state->idle.empty() && may_have_one(*state, what_for)) {
+    auto session = take_idle(*state);
+    if (session->looks_alive()) {
+      if (what_for == purpose::usual) ++state->usual;
+      return session;
+    }
+    dead.push_back(std::move(session));
+    ++state->lost;
+    --state->open;
   }
-}
-
-// nullptr: the server permits no more than there are.
-std::unique_ptr<driver::session> pool::open_reserved(const driver::limits& until, purpose what_for) {
-  try {
-    auto session = open_(opening(until));
-    tell_if_reopened();
-    return session;
-  } catch (const error& e) {
-    if (driver::is_over_connection_limit(e) && base::now() < until.deadline && makes_do(what_for)) return nullptr;
-    give_back(nullptr, what_for, false);
-    throw;
-  } catch (...) {
-    give_back(nullptr, what_for, false);
-    throw;
-  }
-}
-
-// false: there is no other to wait for. The place of the one that could not be opened is given back.
-bool pool::makes_do(purpose what_for) noexcept {
-  constexpr auto pause = std::chrono::seconds{1};
-  const auto state = state_.lock();
-  if (state->open <= 1) return false;
-  --state->open;
-  if (what_for == purpose::usual) --state->usual;
-  state->allowed = state->open;
-  state->allowed_until = base::later(base::now(), pause);
+  waiter self{.deadline = until.deadline};
+  auto& line = state->waiting.at(static_cast<std::size_t>(what_for));
+  const auto place = line.insert(line.end(), &self);
   serve(*state);
-  return true;
+  if (!base::wait_until(self.woken, state.lock(), until.deadline, until.stop, [&] { return self.has_turn; })) {
+    line.erase(place);
+    give_up(*state, until);
+  }
+  if (self.failure) std::rethrow_exception(self.failure);
+  return std::move(self.session);
+}
+
+void pool::give_up(const contents& in, const driver::limits& until) const {
+  if (until.stop.stop_requested()) throw error{errc::cancelled, "stopped while waiting for a connection"};
+  if (in.refusal) std::rethrow_exception(in.refusal);
+  if (in.opening > 0) driver::give_up_connecting(server_, until);
+  throw error{errc::pool_exhausted,
+              "all " + std::to_string(most_) +
+                  " connections stayed busy for the whole time limit; raise client_options::" + option_};
 }
 
 bool pool::may_open(const contents& in) const noexcept {
   if (in.open >= most_) return false;
   return in.open < in.allowed || base::now() >= in.allowed_until;
+}
+
+bool pool::may_have_one(const contents& in, purpose what_for) const noexcept {
+  return what_for != purpose::usual || in.usual < most_usual_;
+}
+
+std::unique_ptr<driver::session> pool::take_idle(contents& from) {
+  auto session = std::move(from.idle.back());  // the last used one: its caches are warm
+  from.idle.pop_back();
+  return session;
+}
+
+// Called after anything has become free. So a later call finds nothing that an earlier one waits for.
+void pool::serve(contents& from) noexcept {
+  hand_out_idle(from);
+  while (from.opening < served_soon(from) && may_open(from)) begin_dial(from);
+}
+
+void pool::hand_out_idle(contents& from) noexcept {
+  for (const auto what_for : {purpose::renewing, purpose::releasing, purpose::usual}) {
+    auto& line = from.waiting.at(static_cast<std::size_t>(what_for));
+    while (!line.empty() && !from.idle.empty() && may_have_one(from, what_for)) {
+      if (what_for == purpose::usual) ++from.usual;
+      line.front()->session = take_idle(from);
+      end_turn(line);
+    }
+  }
+}
+
+void pool::end_turn(std::list<waiter*>& line) noexcept {
+  waiter& first = *line.front();
+  line.pop_front();
+  first.has_turn = true;
+  first.woken.notify_one();
+}
+
+// How many could use a session that is opened for them.
+std::size_t pool::served_soon(const contents& in) const noexcept {
+  const auto& [renewing, releasing, usual] = in.waiting;
+  return renewing.size() + releasing.size() + std::min(usual.size(), most_usual_ - in.usual);
+}
+
+// --- opening ---------------------------------------------------------------------------------------------------------
+
+// For as long as a call waits for it; but a busy server gets two seconds, however short the calls' own limits are.
+base::instant pool::deadline_of_dial(const contents& in) const noexcept {
+  constexpr auto least = std::chrono::seconds{2};
+  const auto now = base::now();
+  auto out = base::later(now, least);
+  for (const auto& line : in.waiting)
+    for (const auto* each : line) out = std::max(out, each->deadline);
+  return std::min(out, base::later(now, longest_));
+}
+
+void pool::begin_dial(contents& in) noexcept {
+  std::erase_if(in.dials, [](const dial& each) { return each.is_over; });  // their threads have just ended
+  ++in.open;
+  ++in.opening;
+  try {
+    dial& mine = in.dials.emplace_back();
+    mine.thread = base::start_thread([this, &mine, deadline = deadline_of_dial(in)](const std::stop_token& stop) {
+      run(mine, {.deadline = deadline, .stop = stop});
+    });
+  } catch (const std::exception&) {
+    failed(in, std::current_exception(), false);
+  }
+}
+
+void pool::run(dial& mine, const driver::limits& until) noexcept {
+  std::unique_ptr<driver::session> session;
+  std::exception_ptr why;
+  bool is_over_limit = false;
+  try {
+    session = open_(until);
+    tell_if_reopened();
+  } catch (const error& e) {
+    why = std::current_exception();
+    is_over_limit = driver::is_over_connection_limit(e);
+  } catch (...) {
+    why = std::current_exception();
+  }
+  std::vector<std::unique_ptr<driver::session>> last;
+  const auto state = state_.lock();
+  if (session) {
+    arrived(*state, std::move(session));
+  } else {
+    failed(*state, std::move(why), is_over_limit);
+  }
+  serve(*state);
+  if (state->is_closed) last = take_all_idle(*state);
+  mine.is_over = true;
+}
+
+void pool::arrived(contents& in, std::unique_ptr<driver::session> session) noexcept {
+  --in.opening;
+  in.refusal = nullptr;
+  in.idle.push_back(std::move(session));
+}
+
+// One call learns why: that which waits first. But if the server permits no more than there are, it waits for those.
+void pool::failed(contents& in, std::exception_ptr why, bool is_over_limit) noexcept {
+  constexpr auto pause = std::chrono::seconds{1};
+  --in.open;
+  --in.opening;
+  if (is_over_limit && in.open > 0) {
+    in.allowed = in.open;
+    in.allowed_until = base::later(base::now(), pause);
+    in.refusal = std::move(why);
+    return;
+  }
+  for (auto& line : in.waiting)
+    if (!line.empty()) {
+      line.front()->failure = std::move(why);
+      return end_turn(line);
+    }
 }
 
 void pool::tell_if_reopened() {
@@ -61,69 +178,10 @@ void pool::tell_if_reopened() {
   if (reopened_) reopened_();
 }
 
-bool pool::has_one_for(const contents& in, purpose what_for) const noexcept {
-  return (!in.idle.empty() || may_open(in)) && (what_for != purpose::usual || in.usual < most_usual_);
-}
-
-// nullptr: the place of a session to be opened.
-std::unique_ptr<driver::session> pool::take_one(contents& from, purpose what_for) {
-  if (what_for == purpose::usual) ++from.usual;
-  if (from.idle.empty()) {
-    ++from.open;
-    return nullptr;
-  }
-  return take_idle(from);
-}
-
-std::unique_ptr<driver::session> pool::take_idle(contents& from) {
-  auto session = std::move(from.idle.back());  // the last used one: its caches are warm
-  from.idle.pop_back();
-  return session;
-}
-
-// Called after anything has become free. So a later call finds nothing that an earlier one waits for.
-void pool::serve(contents& from) {
-  for (const auto what_for : {purpose::renewing, purpose::releasing, purpose::usual}) {
-    auto& line = from.waiting.at(static_cast<std::size_t>(what_for));
-    while (!line.empty() && has_one_for(from, what_for)) {
-      waiter& next = *line.front();
-      line.pop_front();
-      next.session = take_one(from, what_for);
-      next.has_turn = true;
-      next.woken.notify_one();
-    }
-  }
-}
-
-std::unique_ptr<driver::session> pool::wait_for_one(base::guarded<contents>::access& state, const driver::limits& until,
-                                                    purpose what_for) {
-  if (has_one_for(*state, what_for)) return take_one(*state, what_for);
-  waiter self;
-  auto& line = state->waiting.at(static_cast<std::size_t>(what_for));
-  const auto place = line.insert(line.end(), &self);
-  if (base::wait_until(self.woken, state.lock(), until.deadline, until.stop, [&] { return self.has_turn; }))
-    return std::move(self.session);
-  line.erase(place);
-  if (until.stop.stop_requested()) throw error{errc::cancelled, "stopped while waiting for a connection"};
-  throw error{errc::pool_exhausted,
-              "all " + std::to_string(most_) +
-                  " connections stayed busy for the whole time limit; raise client_options::" + option_};
-}
-
-// nullptr: the place of a session to be opened.
-std::unique_ptr<driver::session> pool::take_or_reserve(const driver::limits& until, purpose what_for) {
-  std::vector<std::unique_ptr<driver::session>> dead;  // closed after the mutex is unlocked
-  auto state = state_.lock();
-  auto session = wait_for_one(state, until, what_for);
-  while (session && !session->looks_alive()) {
-    dead.push_back(std::move(session));
-    ++state->lost;
-    if (state->idle.empty()) break;  // its place is taken by a session to be opened
-    session = take_idle(*state);
-    --state->open;
-  }
-  if (!dead.empty()) serve(*state);
-  return session;
+// The threads need the mutex to end.
+void pool::end_dials() noexcept {
+  std::list<dial> last;
+  last.splice(last.end(), state_.lock()->dials);
 }
 
 // For a loan that already has one. The other session gets its place, and that of an idle one becomes free.
@@ -137,7 +195,7 @@ std::unique_ptr<driver::session> pool::another(const driver::limits& until) {
       return session;
     }
   }
-  return open_(opening(until));
+  return open_({.deadline = std::min(until.deadline, base::later(base::now(), longest_)), .stop = until.stop});
 }
 
 void pool::keep(std::unique_ptr<driver::session> spare) noexcept {
@@ -160,10 +218,6 @@ void pool::give_back(std::unique_ptr<driver::session> session, purpose what_for,
   serve(*state);
 }
 
-driver::limits pool::opening(const driver::limits& until) const {
-  return {.deadline = std::min(until.deadline, base::later(base::now(), longest_)), .stop = until.stop};
-}
-
 pool::usage pool::used() {
   const auto state = state_.lock();
   std::size_t waiting = 0;
@@ -173,10 +227,19 @@ pool::usage pool::used() {
 
 void pool::close() noexcept {
   std::vector<std::unique_ptr<driver::session>> last;
-  const auto state = state_.lock();
-  state->is_closed = true;
-  state->open -= state->idle.size();
-  last.swap(state->idle);
+  bool is_awaited = false;
+  {
+    const auto state = state_.lock();
+    state->is_closed = true;
+    last = take_all_idle(*state);
+    is_awaited = served_soon(*state) > 0;
+  }
+  if (!is_awaited) end_dials();
+}
+
+std::vector<std::unique_ptr<driver::session>> pool::take_all_idle(contents& from) noexcept {
+  from.open -= from.idle.size();
+  return std::exchange(from.idle, {});
 }
 
 }  // namespace rowlock::inline v1::engine

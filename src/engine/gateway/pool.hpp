@@ -4,11 +4,14 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <limits>
 #include <list>
 #include <memory>
+#include <stop_token>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -30,6 +33,10 @@ enum class purpose : std::uint8_t {
 ///
 /// No call waits while a session is free: a session that is given back is handed to the next waiting call.
 ///
+/// A session is opened by a thread of its own, which no call cuts. If its call has left meanwhile, stopped or out of
+/// time, the session goes to the next one. Otherwise calls that leave sooner than a busy server answers would open
+/// connections without end, which keep the server busy, and none would ever be used.
+///
 /// If the server permits this client fewer than `most`, the pool uses those that it has, and tries to open more from
 /// time to time.
 class pool {
@@ -40,10 +47,12 @@ class pool {
     std::size_t kept = 0;  ///< fewer than `most`
   };
 
-  /// `option` is the name of the option that limits their number. Opening one takes at most `longest`. `reopened` is
-  /// called when one was opened after one was lost.
-  pool(open_session open, std::string option, size of, duration longest, std::function<void()> reopened = {})
+  /// `server` and `option` are for messages: its name, and the name of the option that limits the number of sessions.
+  /// Opening one takes at most `longest`. `reopened` is called when one was opened after one was lost.
+  pool(open_session open, std::string server, std::string option, size of, duration longest,
+       std::function<void()> reopened = {})
       : open_{std::move(open)},
+        server_{std::move(server)},
         option_{std::move(option)},
         most_{of.most},
         most_usual_{of.most - of.kept},
@@ -51,6 +60,7 @@ class pool {
         reopened_{std::move(reopened)} {}
   pool(const pool&) = delete;
   pool& operator=(const pool&) = delete;
+  ~pool() { end_dials(); }
 
   /// A session, lent. Given back at the end, unless it was discarded.
   class loan {
@@ -85,7 +95,8 @@ class pool {
     bool keeps_replaced_ = false;
   };
 
-  /// Throws pool_exhausted at the deadline, cancelled on stop, or what opening a session threw.
+  /// Throws cancelled on stop, what opening a session threw, and at the deadline connection_failed if one was still
+  /// being opened, otherwise pool_exhausted.
   loan borrow(const driver::limits& until, purpose what_for = purpose::usual) {
     return {*this, take(until, what_for), what_for};
   }
@@ -107,39 +118,53 @@ class pool {
 
  private:
   struct waiter {
-    std::condition_variable_any woken;
-    std::unique_ptr<driver::session> session;  // nullptr: the place of a session to be opened
+    const base::instant deadline;
+    std::condition_variable_any woken{};
+    std::unique_ptr<driver::session> session{};
+    std::exception_ptr failure{};  // why there is no session
     bool has_turn = false;
+  };
+  struct dial {
+    std::jthread thread{};
+    bool is_over = false;
   };
   struct contents {
     std::vector<std::unique_ptr<driver::session>> idle;
     std::array<std::list<waiter*>, 3> waiting;  // by purpose
     std::size_t open = 0;                       // idle, lent or being opened
-    std::size_t usual = 0;                      // of these, lent or being opened for usual purposes
+    std::size_t usual = 0;                      // of these, lent for usual purposes
+    std::size_t opening = 0;                    // of these, being opened
     std::size_t lost = 0;                       // and not opened again
     std::size_t allowed = unlimited;            // by the server, as far as known
     base::instant allowed_until{};              // then it tries again to open more
+    std::exception_ptr refusal{};               // of the server, to open more
+    std::list<dial> dials;
     bool is_closed = false;
   };
   static constexpr auto unlimited = std::numeric_limits<std::size_t>::max();
   bool may_open(const contents& in) const noexcept;
-  bool has_one_for(const contents& in, purpose what_for) const noexcept;
-  static std::unique_ptr<driver::session> take_one(contents& from, purpose what_for);
+  bool may_have_one(const contents& in, purpose what_for) const noexcept;
+  std::size_t served_soon(const contents& in) const noexcept;
   static std::unique_ptr<driver::session> take_idle(contents& from);
-  void serve(contents& from);
-  std::unique_ptr<driver::session> wait_for_one(base::guarded<contents>::access& state, const driver::limits& until,
-                                                purpose what_for);
+  static std::vector<std::unique_ptr<driver::session>> take_all_idle(contents& from) noexcept;
+  void serve(contents& from) noexcept;
+  void hand_out_idle(contents& from) noexcept;
+  static void end_turn(std::list<waiter*>& line) noexcept;
+  void begin_dial(contents& in) noexcept;
+  void run(dial& mine, const driver::limits& until) noexcept;
+  static void arrived(contents& in, std::unique_ptr<driver::session> session) noexcept;
+  static void failed(contents& in, std::exception_ptr why, bool is_over_limit) noexcept;
+  base::instant deadline_of_dial(const contents& in) const noexcept;
+  void end_dials() noexcept;
+  [[noreturn]] void give_up(const contents& in, const driver::limits& until) const;
   std::unique_ptr<driver::session> take(const driver::limits& until, purpose what_for);
   std::unique_ptr<driver::session> another(const driver::limits& until);
   void keep(std::unique_ptr<driver::session> spare) noexcept;
-  std::unique_ptr<driver::session> take_or_reserve(const driver::limits& until, purpose what_for);
-  std::unique_ptr<driver::session> open_reserved(const driver::limits& until, purpose what_for);
-  bool makes_do(purpose what_for) noexcept;
   void give_back(std::unique_ptr<driver::session> session, purpose what_for, bool was_lost) noexcept;
   void tell_if_reopened();
-  driver::limits opening(const driver::limits& until) const;
 
   open_session open_;
+  std::string server_;
   std::string option_;
   std::size_t most_;
   std::size_t most_usual_;
