@@ -107,7 +107,7 @@ struct swept {
 struct reconnected {};
 
 /// A quarantine has begun: the server continues another history of commits than before, so a failover may have lost the
-/// last grants.
+/// last grants; or the guard was switched on while leases were out that are longer than it allows.
 ///
 /// Nothing is granted until it is over; renewals and releases go on. See client::set_guard.
 struct quarantine {

@@ -42,8 +42,7 @@ void print_lines(const guard_status& found) {
   field("quarantine", bound_in_words(*found.quarantine));
   field("since", format_time(found.since));
   field("incarnation", found.incarnation);
-  if (found.left)
-    field("reason", "a failover may have lost the last commits, or longer leases are out than the guard permits");
+  if (found.left) field("reason", "a failover may have lost the last commits, or longer leases are out");
 }
 
 int print_state(const options& given, const guard_status& found) {

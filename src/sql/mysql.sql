@@ -1420,8 +1420,8 @@ ON DUPLICATE KEY UPDATE expires_at = VALUES(expires_at);
 -- clock: not read
 -- no row: never
 -- Needs no privilege. For people: no decision depends on it. src/core/diagnosis.cpp says what is good and what is not.
--- read: a server leaves out the settings that it does not have. Each of the tables can be read without a privilege.
---   Settings that begin with ssl are '' if nothing is encrypted.
+-- read: a server leaves out the settings that it does not have. Each of the tables can be read without a privilege;
+--   without PROCESS, no replica of the server is seen. Settings that begin with ssl are '' if nothing is encrypted.
 SELECT 'user', CONVERT(CURRENT_USER() USING utf8mb4) UNION ALL SELECT 'database', CONVERT(DATABASE() USING utf8mb4)
 UNION ALL SELECT LOWER(s.variable_name), s.variable_value
 FROM /*M!100600 information_schema.session_status */ /*!80000 performance_schema.session_status */ s
@@ -1429,7 +1429,8 @@ WHERE s.variable_name IN ('Ssl_version', 'Ssl_cipher')
 UNION ALL SELECT LOWER(v.variable_name), v.variable_value
 FROM /*M!100600 information_schema.session_variables */ /*!80000 performance_schema.session_variables */ v
 WHERE v.variable_name IN ('version', 'innodb_flush_log_at_trx_commit', 'log_bin', 'sync_binlog', 'wsrep_on',
-  'group_replication_group_name');
+  'group_replication_group_name')
+UNION ALL SELECT 'standbys', COUNT(*) FROM information_schema.processlist p WHERE p.command LIKE 'Binlog Dump%';
 
 -- name: applying(version, checksum) -> anything
 -- doing: migrating

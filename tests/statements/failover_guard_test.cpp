@@ -408,22 +408,26 @@ INSTANTIATE_TEST_SUITE_P(on, callers_guard_on_mysql, testing::ValuesIn([] {
 TEST_P(callers_guard_on_mysql, is_tested_by_every_statement_that_locks) {
   const auto texts = sent();
   for (const std::string level : {"REPEATABLE READ", "READ COMMITTED"})
-    for (const auto* text : {&texts.take, &texts.await, &texts.set}) {
-      set_level(level);
-      SCOPED_TRACE(level + *text);
-      expect_guarded([&] {
-        prepare(before::vacant);
-        const auto caller = connect();
-        caller.run_script(setup_);
+    for (const auto* text : {&texts.take, &texts.await, &texts.set})
+      for (const auto row : {before::vacant, before::mine}) {  // the latter as if its client had released it
         const bool sets = text == &texts.set;
-        const auto found = caller.run(with_arguments(
-            *text, sets ? driver::argument{state_of_row().version} : driver::argument{std::monostate{}}));
-        const bool is_granted = found.rows() == 1 && (sets || found.number(0, 1) == 1);
-        EXPECT_TRUE(is_granted || level != "READ COMMITTED" || found.rows() == 0U);
-        EXPECT_TRUE(!is_granted || !is_unlocked());
-        return is_granted;
-      });
-    }
+        if (sets && row == before::mine) continue;
+        set_level(level);
+        SCOPED_TRACE(testing::Message{} << level << *text << static_cast<int>(row));
+        expect_guarded([&] {
+          prepare(row);
+          const auto caller = connect();
+          caller.run_script(setup_);
+          const auto second = sets                  ? driver::argument{state_of_row().version}
+                              : row == before::mine ? driver::argument{row_id}
+                                                    : driver::argument{std::monostate{}};
+          const auto found = caller.run(with_arguments(*text, second));
+          const bool is_granted = found.rows() == 1 && (sets || found.number(0, 1) == 1);
+          EXPECT_TRUE(is_granted || level != "READ COMMITTED" || found.rows() == 0U);
+          EXPECT_TRUE(!is_granted || !is_unlocked());
+          return is_granted;
+        });
+      }
 }
 
 // It must not begin the transaction's snapshot before the row is locked.

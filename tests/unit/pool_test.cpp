@@ -174,6 +174,7 @@ TEST_F(pool_test, a_session_goes_to_the_next_call_if_the_first_has_left) {
   make(2);
   hangs = true;
   for (int i = 0; i < 10; ++i) EXPECT_EQ(refusal(purpose::usual), errc::connection_failed);
+  EXPECT_TRUE(eventually([&] { return begun == 1; }));
   std::stop_source stopped;
   std::jthread stopping{[&] {
     eventually([&] { return all->used().waiting == 1; });

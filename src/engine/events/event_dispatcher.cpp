@@ -33,8 +33,9 @@ std::string sentence(const events::release_failed& e) {
 std::string sentence(const events::sweep_failed& e) { return std::string{"a sweep failed: "} + e.cause.what(); }
 std::string sentence(const events::warning& e) { return e.sentence; }
 std::string sentence(const events::quarantine& e) {
-  return "a failover may have lost the last commits, so nothing is granted for " + core::in_whole_seconds(e.left) +
-         " (the server continues the history " + e.incarnation + ")";
+  return "nothing is granted for " + core::in_whole_seconds(e.left) +
+         ": a failover may have lost the last commits, or longer leases are out (the server continues the history " +
+         e.incarnation + ")";
 }
 
 template <class Kind>

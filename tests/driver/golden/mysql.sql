@@ -927,6 +927,7 @@ UNION ALL SELECT LOWER(v.variable_name), v.variable_value
 FROM   performance_schema.session_variables  v
 WHERE v.variable_name IN ('version', 'innodb_flush_log_at_trx_commit', 'log_bin', 'sync_binlog', 'wsrep_on',
   'group_replication_group_name')
+UNION ALL SELECT 'standbys', COUNT(*) FROM information_schema.processlist p WHERE p.command LIKE 'Binlog Dump%'
 
 --- MySQL, MariaDB, MySQL guarded, MariaDB guarded
 UPDATE place.rowlock_migration SET checksum = ? WHERE version = ? AND checksum IS NULL
@@ -1475,6 +1476,7 @@ UNION ALL SELECT LOWER(v.variable_name), v.variable_value
 FROM  information_schema.session_variables   v
 WHERE v.variable_name IN ('version', 'innodb_flush_log_at_trx_commit', 'log_bin', 'sync_binlog', 'wsrep_on',
   'group_replication_group_name')
+UNION ALL SELECT 'standbys', COUNT(*) FROM information_schema.processlist p WHERE p.command LIKE 'Binlog Dump%'
 
 --- MariaDB, MariaDB guarded
 SELECT CONVERT( CONCAT(@@hostname, ':', @@port, '/', @@server_id)   USING utf8mb4)
