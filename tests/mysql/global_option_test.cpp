@@ -15,9 +15,12 @@ class global_option : public server_test {
 TEST_F(global_option, of_myisam_makes_no_table_that_locks_no_rows) {
   const auto engine = db().set_default("default_storage_engine", "MyISAM");
   connect().check();
-  EXPECT_EQ(db().number("SELECT count(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = '" + db().name() +
-                        "' AND ENGINE = 'InnoDB'"),
-            5);
+  const auto tables_of = [&](const std::string& condition) {
+    return db().number("SELECT count(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = '" + db().name() + "'" +
+                       condition);
+  };
+  EXPECT_GT(tables_of(""), 0);
+  EXPECT_EQ(tables_of(" AND ENGINE = 'InnoDB'"), tables_of(""));
 }
 
 TEST_F(global_option, of_reading_only_is_told_and_ridden_out) {

@@ -55,14 +55,15 @@ struct pool_test : testing::Test {
   std::atomic<int> opened = 0;
   std::atomic<int> allowed = 1'000;  // by the server
   std::atomic<bool> hangs = false;
+  std::atomic<bool> fails_only_first = false;
   std::unique_ptr<pool> all;
 
   void make(std::size_t most, std::size_t kept = 0) {
     all = std::make_unique<pool>(
         [this](const driver::limits& until) {
-          ++begun;
+          const bool is_first = ++begun == 1;
           eventually([&] { return !hangs || until.stop.stop_requested(); });
-          if (opened >= allowed)
+          if (opened >= allowed && (is_first || !fails_only_first))
             throw detail::error_access::make(errc::connection_failed, "too many connections for role",
                                              {.retryable = true, .connection_unusable = true, .sqlstate = "53300"});
           ++opened;
@@ -187,6 +188,21 @@ TEST_F(pool_test, a_session_goes_to_the_next_call_if_the_first_has_left) {
   EXPECT_TRUE(eventually([&] { return all->used().in_use == 0; }));
   const auto one = all->borrow(until_now());
   EXPECT_EQ(begun, 1);
+}
+
+// The first call has had its answer, and the server answers again.
+TEST_F(pool_test, a_late_failure_is_told_to_no_later_call) {
+  make(1);
+  hangs = true;
+  allowed = 0;
+  EXPECT_EQ(refusal(purpose::usual), errc::connection_failed);
+  EXPECT_TRUE(eventually([&] { return begun == 1; }));
+  ask("later", purpose::usual);
+  fails_only_first = true;
+  hangs = false;
+  threads.clear();
+  EXPECT_EQ(got, std::vector<std::string>{"later"});
+  EXPECT_EQ(begun, 2);
 }
 
 TEST_F(pool_test, opens_as_many_at_once_as_calls_wait) {

@@ -28,7 +28,7 @@ std::unique_ptr<driver::session> pool::take(const driver::limits& until, purpose
     ++state->lost;
     --state->open;
   }
-  waiter self{.deadline = until.deadline};
+  waiter self{.deadline = until.deadline, .number = ++state->waiters};
   auto& line = state->waiting.at(static_cast<std::size_t>(what_for));
   const auto place = line.insert(line.end(), &self);
   serve(*state);
@@ -67,7 +67,7 @@ std::unique_ptr<driver::session> pool::take_idle(contents& from) {
 // Called after anything has become free. So a later call finds nothing that an earlier one waits for.
 void pool::serve(contents& from) noexcept {
   hand_out_idle(from);
-  while (from.opening < served_soon(from) && may_open(from)) begin_dial(from);
+  while (expected_soon(from) < wanted(from) && may_open(from)) begin_dial(from);
 }
 
 void pool::hand_out_idle(contents& from) noexcept {
@@ -88,10 +88,18 @@ void pool::end_turn(std::list<waiter*>& line) noexcept {
   first.woken.notify_one();
 }
 
-// How many could use a session that is opened for them.
-std::size_t pool::served_soon(const contents& in) const noexcept {
+// How many calls could use a session that is opened for them.
+std::size_t pool::wanted(const contents& in) const noexcept {
   const auto& [renewing, releasing, usual] = in.waiting;
   return renewing.size() + releasing.size() + std::min(usual.size(), most_usual_ - in.usual);
+}
+
+// Not from a server or a resolver that is silent: it may answer another.
+std::size_t pool::expected_soon(const contents& in) noexcept {
+  constexpr auto usual_time = std::chrono::milliseconds{500};
+  const auto since = base::now() - usual_time;
+  return static_cast<std::size_t>(
+      std::count_if(in.dials.begin(), in.dials.end(), [&](const dial& d) { return d.is_counted && d.began > since; }));
 }
 
 // --- opening ---------------------------------------------------------------------------------------------------------
@@ -110,13 +118,14 @@ void pool::begin_dial(contents& in) noexcept {
   std::erase_if(in.dials, [](const dial& each) { return each.is_over; });  // their threads have just ended
   ++in.open;
   ++in.opening;
+  dial& mine = in.dials.emplace_back(dial{.began = base::now(), .for_waiters_to = in.waiters});
   try {
-    dial& mine = in.dials.emplace_back();
     mine.thread = base::start_thread([this, &mine, deadline = deadline_of_dial(in)](const std::stop_token& stop) {
       run(mine, {.deadline = deadline, .stop = stop});
     });
   } catch (const std::exception&) {
-    failed(in, std::current_exception(), false);
+    failed(in, mine, std::current_exception(), false);
+    mine.is_over = true;
   }
 }
 
@@ -136,24 +145,27 @@ void pool::run(dial& mine, const driver::limits& until) noexcept {
   std::vector<std::unique_ptr<driver::session>> last;
   const auto state = state_.lock();
   if (session) {
-    arrived(*state, std::move(session));
+    arrived(*state, mine, std::move(session));
   } else {
-    failed(*state, std::move(why), is_over_limit);
+    failed(*state, mine, std::move(why), is_over_limit);
   }
   serve(*state);
   if (state->is_closed) last = take_all_idle(*state);
   mine.is_over = true;
 }
 
-void pool::arrived(contents& in, std::unique_ptr<driver::session> session) noexcept {
+void pool::arrived(contents& in, dial& mine, std::unique_ptr<driver::session> session) noexcept {
+  mine.is_counted = false;
   --in.opening;
   in.refusal = nullptr;
   in.idle.push_back(std::move(session));
 }
 
-// One call learns why: that which waits first. But if the server permits no more than there are, it waits for those.
-void pool::failed(contents& in, std::exception_ptr why, bool is_over_limit) noexcept {
+// One call learns why: the first of those that it was begun for. A later one gets another try. If the server permits no
+// more than there are, all wait for those.
+void pool::failed(contents& in, dial& mine, std::exception_ptr why, bool is_over_limit) noexcept {
   constexpr auto pause = std::chrono::seconds{1};
+  mine.is_counted = false;
   --in.open;
   --in.opening;
   if (is_over_limit && in.open > 0) {
@@ -163,7 +175,7 @@ void pool::failed(contents& in, std::exception_ptr why, bool is_over_limit) noex
     return;
   }
   for (auto& line : in.waiting)
-    if (!line.empty()) {
+    if (!line.empty() && line.front()->number <= mine.for_waiters_to) {
       line.front()->failure = std::move(why);
       return end_turn(line);
     }
@@ -232,7 +244,7 @@ void pool::close() noexcept {
     const auto state = state_.lock();
     state->is_closed = true;
     last = take_all_idle(*state);
-    is_awaited = served_soon(*state) > 0;
+    is_awaited = wanted(*state) > 0;
   }
   if (!is_awaited) end_dials();
 }

@@ -119,13 +119,17 @@ class pool {
  private:
   struct waiter {
     const base::instant deadline;
+    const std::uint64_t number;
     std::condition_variable_any woken{};
     std::unique_ptr<driver::session> session{};
     std::exception_ptr failure{};  // why there is no session
     bool has_turn = false;
   };
   struct dial {
+    const base::instant began;
+    const std::uint64_t for_waiters_to;  // by their numbers
     std::jthread thread{};
+    bool is_counted = true;  // in `opening`
     bool is_over = false;
   };
   struct contents {
@@ -139,12 +143,14 @@ class pool {
     base::instant allowed_until{};              // then it tries again to open more
     std::exception_ptr refusal{};               // of the server, to open more
     std::list<dial> dials;
+    std::uint64_t waiters = 0;  // that there have been
     bool is_closed = false;
   };
   static constexpr auto unlimited = std::numeric_limits<std::size_t>::max();
   bool may_open(const contents& in) const noexcept;
   bool may_have_one(const contents& in, purpose what_for) const noexcept;
-  std::size_t served_soon(const contents& in) const noexcept;
+  std::size_t wanted(const contents& in) const noexcept;
+  static std::size_t expected_soon(const contents& in) noexcept;
   static std::unique_ptr<driver::session> take_idle(contents& from);
   static std::vector<std::unique_ptr<driver::session>> take_all_idle(contents& from) noexcept;
   void serve(contents& from) noexcept;
@@ -152,8 +158,8 @@ class pool {
   static void end_turn(std::list<waiter*>& line) noexcept;
   void begin_dial(contents& in) noexcept;
   void run(dial& mine, const driver::limits& until) noexcept;
-  static void arrived(contents& in, std::unique_ptr<driver::session> session) noexcept;
-  static void failed(contents& in, std::exception_ptr why, bool is_over_limit) noexcept;
+  static void arrived(contents& in, dial& mine, std::unique_ptr<driver::session> session) noexcept;
+  static void failed(contents& in, dial& mine, std::exception_ptr why, bool is_over_limit) noexcept;
   base::instant deadline_of_dial(const contents& in) const noexcept;
   void end_dials() noexcept;
   [[noreturn]] void give_up(const contents& in, const driver::limits& until) const;
