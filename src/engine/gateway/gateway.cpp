@@ -116,9 +116,13 @@ void gateway::require_fit_schema(const store::access& db) {
   schema_fits_ = true;
 }
 
+void gateway::look_at_guard(const driver::limits& until) {
+  if (!guard_.is_fresh()) run(until, [](const store::access&) {});
+}
+
 // The first call of a client, and one after a pause, look first: the lease must be refused before it is written.
 void gateway::require_short(duration lease, const char* what, const driver::limits& until) {
-  if (!guard_.is_fresh()) run(until, [](const store::access&) {});
+  look_at_guard(until);
   guard_.require_short(lease, what);
 }
 

@@ -113,6 +113,8 @@ class gateway {
   }
   void require_fit_schema(const store::access& db);
   failover_guard& guard() noexcept { return guard_; }
+  /// Looks at it, if that was not done lately: before what is granted by another session than the pool's.
+  void look_at_guard(const driver::limits& until);
   /// Throws invalid_option if the guard is on, and permits no such lease.
   void require_short(duration lease, const char* what, const driver::limits& until);
   /// The same for what a lock asks for. Absent: no quarantine is on.
@@ -124,9 +126,11 @@ class gateway {
   void forget_schema() noexcept { schema_fits_ = false; }
 
   /// The caller's own transaction.
-  std::unique_ptr<driver::enlisted_transaction> join(driver::caller_transaction& tx) {
-    return database_->join(tx, guard_.is_on());
+  std::unique_ptr<driver::enlisted_transaction> join(driver::caller_transaction& tx, bool is_guarded) {
+    return database_->join(tx, is_guarded);
   }
+  /// For what grants nothing.
+  std::unique_ptr<driver::enlisted_transaction> join(driver::caller_transaction& tx) { return join(tx, false); }
   /// A session for a transaction that is kept open.
   std::unique_ptr<pool::loan> lend_transaction(const driver::limits& until);
   /// A session that does not belong to the pool.

@@ -73,11 +73,13 @@ class kept_name {
 /// A call of lock_in.
 class transaction_locks::lock_in_call {
  public:
-  lock_in_call(transaction_locks& of, driver::enlisted_transaction& in, const lock_name& name,
+  lock_in_call(transaction_locks& of, driver::caller_transaction& tx, const lock_name& name,
                const lock_in_options& options, const holder& by, base::instant deadline, std::stop_token stop)
       : of_{of},
         db_{of.db_},
-        in_{in},
+        tx_{tx},
+        is_guarded_{db_.guard().is_on()},
+        in_{db_.join(tx_, is_guarded_)},
         name_{name},
         options_{options},
         by_{by},
@@ -93,6 +95,7 @@ class transaction_locks::lock_in_call {
   std::optional<transaction_lock> try_once();
   std::optional<transaction_lock> take_in_turn();
   std::optional<transaction_lock> take_kept(const lease_state& kept);
+  void follow_guard();
   bool may_be_taken_first(const cleared& way) const;
   bool may_ask_for_released(const cleared& way, driver::take_options& how);
   bool is_locked_by_caller();
@@ -113,7 +116,9 @@ class transaction_locks::lock_in_call {
 
   transaction_locks& of_;
   gateway& db_;
-  driver::enlisted_transaction& in_;
+  driver::caller_transaction& tx_;
+  bool is_guarded_;
+  std::unique_ptr<driver::enlisted_transaction> in_;
   const lock_name& name_;
   const lock_in_options& options_;
   const holder& by_;
@@ -132,11 +137,10 @@ std::optional<transaction_lock> transaction_locks::lock_in(driver::caller_transa
                                                            const std::stop_token& stop) {
   core::check(options);
   const gateway::call under_way{db_};
-  const auto in = db_.join(tx);
   const holder by = options.as ? *options.as : holder::this_thread();
   refuse_own(name, by);
   const auto deadline = base::later(base::now(), std::max(wait.value_or(duration::max()), duration::zero()));
-  lock_in_call call{*this, *in, name, options, by, deadline, stop};
+  lock_in_call call{*this, tx, name, options, by, deadline, stop};
   if (!stop.stop_requested())
     if (auto locked = call.take_vacant()) return locked;
   return call.wait(!wait);
@@ -145,9 +149,10 @@ std::optional<transaction_lock> transaction_locks::lock_in(driver::caller_transa
 // If the name was vacant when it was last seen, the pool would only answer that it still is.
 std::optional<transaction_lock> transaction_locks::lock_in_call::take_vacant() {
   const auto installation = *of_.installation_.lock();
-  if (installation.empty() || db_.guard().quarantine_left() || !of_.vacant_.may_have(name_)) return std::nullopt;
+  if (installation.empty() || !db_.guard().is_fresh() || db_.guard().quarantine_left() || !of_.vacant_.may_have(name_))
+    return std::nullopt;
   const auto version = in_transaction(
-      [&] { return in_.take_vacant({.name = name_.view(), .installation = installation}, options_.note); });
+      [&] { return in_->take_vacant({.name = name_.view(), .installation = installation}, options_.note); });
   if (version) return transaction_lock{name_, fencing_token{*version}};
   of_.vacant_.forget(name_);
   return std::nullopt;
@@ -159,13 +164,13 @@ std::optional<transaction_lock> transaction_locks::lock_in_call::wait(bool insis
     if (auto locked = try_once()) return locked;
     if (std::exchange(asks_anew_, false)) continue;
     const bool is_last = backoff_.is_over(base::now());
-    if (is_last || !in_.lets_others_go_on()) {
+    if (is_last || !in_->lets_others_go_on()) {
       backoff_.throw_if_never_answered();
       if (is_last || !insists) return std::nullopt;
       throw cannot_be_released(name_);
     }
     // A waiter in a queue changes the row, though not its holder: PostgreSQL does not let a snapshot pass that.
-    if (is_leased_ && !in_.takes_snapshot()) {
+    if (is_leased_ && !in_->takes_snapshot()) {
       if (auto locked = take_in_turn()) return locked;
     } else {
       db_.pause_until(backoff_.next_try(), stop_);
@@ -187,12 +192,20 @@ std::optional<transaction_lock> transaction_locks::lock_in_call::take_in_turn() 
   return take_kept(**kept);
 }
 
+// The pool, which was asked just now, has looked at it if it was not fresh.
+void transaction_locks::lock_in_call::follow_guard() {
+  if (db_.guard().is_on() == is_guarded_) return;
+  is_guarded_ = !is_guarded_;
+  in_ = db_.join(tx_, is_guarded_);
+}
+
 // Another transaction may have the row, or the file, locked just then.
 std::optional<transaction_lock> transaction_locks::lock_in_call::take_kept(const lease_state& kept) {
+  follow_guard();
   const driver::take_options how{.note = options_.note, .released = kept.id.text()};
   for (int tries = 1; kept.is_held() && !stop_.stop_requested(); ++tries) {
     has_asked_ = true;
-    const auto found = of_.ask(kept.name, [&](const driver::enlisted_target& at) { return in_.take(at, how); });
+    const auto found = of_.ask(kept.name, [&](const driver::enlisted_target& at) { return in_->take(at, how); });
     if (found.what == enlisted_result::locked) return transaction_lock{kept.name, fencing_token{found.version}};
     if (is_over()) break;
     const auto pause = core::inconclusive_pause(std::min(tries, core::inconclusive_tries - 1));
@@ -208,13 +221,14 @@ std::optional<transaction_lock> transaction_locks::lock_in_call::try_once() {
   cleared way{.is_free = true};
   const auto look = [&] {
     installation = of_.installation();
-    if (in_.lets_others_go_on()) {
+    if (in_->lets_others_go_on()) {
       way = of_.make_way(name_);
     } else {
       way.released = of_.left_to_transactions(name_);
     }
   };
   if (!ridden_out(look)) return std::nullopt;
+  follow_guard();
   if (const auto left = db_.guard().quarantine_left()) {
     is_leased_ = false;
     refused({.left = left});
@@ -227,11 +241,11 @@ std::optional<transaction_lock> transaction_locks::lock_in_call::try_once() {
   if (is_leased_) of_.contended_.add(name_.view());
   if (way.is_missing && (has_asked_ || waited > longest_wait_for_making)) throw own_gap(name_);
   // A snapshot that is taken now would be older than the future commit of the transaction that has the row locked.
-  if (way.is_locked && !db_.options().transaction_pooling && waited < longest_wait_outside && in_.takes_snapshot())
+  if (way.is_locked && !db_.options().transaction_pooling && waited < longest_wait_outside && in_->takes_snapshot())
     if (!ridden_out([&] { way.is_free = is_locked_by_caller(); })) return std::nullopt;
   if (is_leased_ && way.is_free) return std::nullopt;
   // It has ended, and cannot be vacated: a transaction has it locked, which may wait for this one.
-  if (is_expired && (waited >= longest_wait_outside || !in_.keeps_snapshot())) way.is_free = true;
+  if (is_expired && (waited >= longest_wait_outside || !in_->keeps_snapshot())) way.is_free = true;
   driver::take_options how{.note = options_.note, .released = way.released, .wait = in_database_};
   if (!way.is_free && (way.released.empty() || !may_ask_for_released(way, how))) {
     refused({.left = way.left});
@@ -239,7 +253,7 @@ std::optional<transaction_lock> transaction_locks::lock_in_call::try_once() {
   }
   has_asked_ = true;
   const auto found =
-      in_transaction([&] { return in_.take({.name = name_.view(), .installation = installation}, how); });
+      in_transaction([&] { return in_->take({.name = name_.view(), .installation = installation}, how); });
   if (found.what == enlisted_result::locked) {
     of_.vacant_.remember(name_, db_.database().has_row_locks() ? 0 : found.version);
     return transaction_lock{name_, fencing_token{found.version}};
@@ -271,8 +285,8 @@ bool transaction_locks::lock_in_call::may_be_taken_first(const cleared& way) con
 // the row is asked for nevertheless, since only the database finds out whether the other transaction waits for this
 // one.
 bool transaction_locks::lock_in_call::may_ask_for_released(const cleared& way, driver::take_options& how) {
-  if (!in_.keeps_snapshot()) return true;
-  const auto own_session = core::session_number{in_.session()};
+  if (!in_->keeps_snapshot()) return true;
+  const auto own_session = core::session_number{in_->session()};
   const bool may_be_own = core::to_integer(way.confirmed_by) > 0 && way.confirmed_by == own_session;
   how.pins = [this, may_be_own](std::int64_t sign) {
     bool does = false;  // while the pool cannot answer
@@ -291,7 +305,7 @@ bool transaction_locks::lock_in_call::is_locked_by_caller() {
     const auto row = store::look_at(db, name_.view());
     if (!row || !(row->is_free() || row->acquisition == of_.left_to_transactions(name_))) return false;
     const auto by = store::find_blocker(db, name_.view());
-    return by && by->session == core::session_number{in_.session()};
+    return by && by->session == core::session_number{in_->session()};
   });
 }
 

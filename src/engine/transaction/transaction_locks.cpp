@@ -194,7 +194,9 @@ void transaction_locks::begin_optimistically(driver::enlisted_transaction& in) {
 
 bool transaction_locks::set(driver::caller_transaction& tx, const lock_name& name, std::int64_t version) {
   const gateway::call under_way{db_};
-  const auto found = ask(name, [&](const driver::enlisted_target& at) { return db_.join(tx)->set(at, version); });
+  db_.look_at_guard(db_.call_limits());
+  const auto in = db_.join(tx, db_.guard().is_on());
+  const auto found = ask(name, [&](const driver::enlisted_target& at) { return in->set(at, version); });
   return found == driver::enlisted_result::locked;
 }
 
