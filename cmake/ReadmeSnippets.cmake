@@ -200,15 +200,15 @@ foreach(page IN LISTS pages)
 endforeach()
 
 add_test(NAME guides_point_to_what_is_there COMMAND bash "${ROWLOCK_GUIDES_FOLDER}/shown.sh")
-set_tests_properties(guides_point_to_what_is_there PROPERTIES LABELS readme TIMEOUT 60)
+set_tests_properties(guides_point_to_what_is_there PROPERTIES LABELS readme TIMEOUT 180)
 if(TARGET rowlock_command AND ROWLOCK_WITH_SQLITE)
     add_test(NAME guides_units
         COMMAND "${CMAKE_COMMAND}" "-DFOLDER=${PROJECT_BINARY_DIR}/run/guides_units" -P "${ROWLOCK_FRESH_FOLDER_SCRIPT}"
                 -- bash "${ROWLOCK_GUIDES_FOLDER}/units.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
-    set_tests_properties(guides_units PROPERTIES LABELS readme TIMEOUT 60)
+    set_tests_properties(guides_units PROPERTIES LABELS readme TIMEOUT 180)
     add_test(NAME guides_options
         COMMAND bash "${ROWLOCK_GUIDES_FOLDER}/options.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
-    set_tests_properties(guides_options PROPERTIES LABELS readme TIMEOUT 60)
+    set_tests_properties(guides_options PROPERTIES LABELS readme TIMEOUT 180)
     add_test(NAME guides_sections
         COMMAND "${CMAKE_COMMAND}" "-DFOLDER=${PROJECT_BINARY_DIR}/run/guides_sections" -P "${ROWLOCK_FRESH_FOLDER_SCRIPT}"
                 -- bash "${ROWLOCK_GUIDES_FOLDER}/sections.sh" "${PROJECT_SOURCE_DIR}/docs/cron.md")
