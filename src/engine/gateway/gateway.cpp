@@ -34,7 +34,7 @@ driver::open_options guarded(driver::open_options with) {
   return with;
 }
 
-constexpr auto last_moment = std::chrono::seconds{1};
+constexpr auto time_to_explain = std::chrono::seconds{1};
 
 // One is kept for renewing and releasing, if there is more than one.
 pool::size pool_size(std::size_t most) { return {.most = most, .kept = most > 1 ? 1U : 0U}; }
@@ -96,7 +96,7 @@ std::unique_ptr<driver::session> gateway::open(connecting how, const driver::lim
 
 // The connection has the shorter limit, so that it can say what was wrong.
 void gateway::connect() {
-  static_cast<void>(pool_.borrow({.deadline = base::later(base::now(), options_.connect_timeout + last_moment)}));
+  static_cast<void>(pool_.borrow({.deadline = base::later(base::now(), options_.connect_timeout + time_to_explain)}));
 }
 
 std::unique_ptr<driver::session> gateway::open_session(const driver::limits& until) {

@@ -43,7 +43,8 @@ std::unique_ptr<driver::session> pool::take(const driver::limits& until, purpose
 void pool::give_up(const contents& in, const driver::limits& until) const {
   if (until.stop.stop_requested()) throw error{errc::cancelled, "stopped while waiting for a connection"};
   if (in.refusal) std::rethrow_exception(in.refusal);
-  if (in.opening > 0) driver::give_up_connecting(server_, until);
+  if (std::any_of(in.dials.begin(), in.dials.end(), [](const dial& d) { return d.is_under_way; }))
+    driver::give_up_connecting(server_, until);
   throw error{errc::pool_exhausted,
               "all " + std::to_string(most_) +
                   " connections stayed busy for the whole time limit; raise client_options::" + option_};
@@ -98,8 +99,8 @@ std::size_t pool::wanted(const contents& in) const noexcept {
 std::size_t pool::expected_soon(const contents& in) noexcept {
   constexpr auto usual_time = std::chrono::milliseconds{500};
   const auto since = base::now() - usual_time;
-  return static_cast<std::size_t>(
-      std::count_if(in.dials.begin(), in.dials.end(), [&](const dial& d) { return d.is_counted && d.began > since; }));
+  return static_cast<std::size_t>(std::count_if(in.dials.begin(), in.dials.end(),
+                                                [&](const dial& d) { return d.is_under_way && d.began > since; }));
 }
 
 // --- opening ---------------------------------------------------------------------------------------------------------
@@ -117,15 +118,15 @@ base::instant pool::deadline_of_dial(const contents& in) const noexcept {
 void pool::begin_dial(contents& in) noexcept {
   std::erase_if(in.dials, [](const dial& each) { return each.is_over; });  // their threads have just ended
   ++in.open;
-  ++in.opening;
   dial& mine = in.dials.emplace_back(dial{.began = base::now(), .for_waiters_to = in.waiters});
   try {
     mine.thread = base::start_thread([this, &mine, deadline = deadline_of_dial(in)](const std::stop_token& stop) {
       run(mine, {.deadline = deadline, .stop = stop});
     });
   } catch (const std::exception&) {
-    failed(in, mine, std::current_exception(), false);
+    mine.is_under_way = false;
     mine.is_over = true;
+    failed(in, mine, std::current_exception(), false);
   }
 }
 
@@ -144,8 +145,9 @@ void pool::run(dial& mine, const driver::limits& until) noexcept {
   }
   std::vector<std::unique_ptr<driver::session>> last;
   const auto state = state_.lock();
+  mine.is_under_way = false;
   if (session) {
-    arrived(*state, mine, std::move(session));
+    arrived(*state, std::move(session));
   } else {
     failed(*state, mine, std::move(why), is_over_limit);
   }
@@ -154,20 +156,16 @@ void pool::run(dial& mine, const driver::limits& until) noexcept {
   mine.is_over = true;
 }
 
-void pool::arrived(contents& in, dial& mine, std::unique_ptr<driver::session> session) noexcept {
-  mine.is_counted = false;
-  --in.opening;
+void pool::arrived(contents& in, std::unique_ptr<driver::session> session) noexcept {
   in.refusal = nullptr;
   in.idle.push_back(std::move(session));
 }
 
 // One call learns why: the first of those that it was begun for. A later one gets another try. If the server permits no
 // more than there are, all wait for those.
-void pool::failed(contents& in, dial& mine, std::exception_ptr why, bool is_over_limit) noexcept {
+void pool::failed(contents& in, const dial& mine, std::exception_ptr why, bool is_over_limit) noexcept {
   constexpr auto pause = std::chrono::seconds{1};
-  mine.is_counted = false;
   --in.open;
-  --in.opening;
   if (is_over_limit && in.open > 0) {
     in.allowed = in.open;
     in.allowed_until = base::later(base::now(), pause);

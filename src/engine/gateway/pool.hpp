@@ -129,7 +129,7 @@ class pool {
     const base::instant began;
     const std::uint64_t for_waiters_to;  // by their numbers
     std::jthread thread{};
-    bool is_counted = true;  // in `opening`
+    bool is_under_way = true;
     bool is_over = false;
   };
   struct contents {
@@ -137,7 +137,6 @@ class pool {
     std::array<std::list<waiter*>, 3> waiting;  // by purpose
     std::size_t open = 0;                       // idle, lent or being opened
     std::size_t usual = 0;                      // of these, lent for usual purposes
-    std::size_t opening = 0;                    // of these, being opened
     std::size_t lost = 0;                       // and not opened again
     std::size_t allowed = unlimited;            // by the server, as far as known
     base::instant allowed_until{};              // then it tries again to open more
@@ -158,8 +157,8 @@ class pool {
   static void end_turn(std::list<waiter*>& line) noexcept;
   void begin_dial(contents& in) noexcept;
   void run(dial& mine, const driver::limits& until) noexcept;
-  static void arrived(contents& in, dial& mine, std::unique_ptr<driver::session> session) noexcept;
-  static void failed(contents& in, dial& mine, std::exception_ptr why, bool is_over_limit) noexcept;
+  static void arrived(contents& in, std::unique_ptr<driver::session> session) noexcept;
+  static void failed(contents& in, const dial& mine, std::exception_ptr why, bool is_over_limit) noexcept;
   base::instant deadline_of_dial(const contents& in) const noexcept;
   void end_dials() noexcept;
   [[noreturn]] void give_up(const contents& in, const driver::limits& until) const;
