@@ -23,7 +23,7 @@ class half_a_migration : public on_each_database {
 
   client connect(client_options options = {}) const { return connect_next_release(db().url(), std::move(options)); }
   bool keeps_tables_of_half_a_file() const { return GetParam().name == "mysql"; }
-  migration_state state() const { return connect().schema_status().migrations.at(next_schema(db().url()) - 1).state; }
+  migration_state state() const { return connect().schema_status().migrations.back().state; }
 
   client old_ = connect_patiently(db().url());
   held_lock held_;
