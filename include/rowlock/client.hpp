@@ -308,7 +308,8 @@ class ROWLOCK_EXPORT client {
   /// MariaDB, if a former primary is promoted again before it has replicated anything from its successor.
   ///
   /// Throws:
-  /// - errc::invalid_option: the quarantine is shorter than 1 second or longer than 30 days
+  /// - errc::invalid_option: the quarantine is shorter than 1 second or longer than 30 days, or the guard would be
+  ///   switched off in a quarantine, which has to be over or ended first
   /// - errc::unsupported: SQLite, Galera and group replication, which lose no commits in a failover
   /// - errc::permission_denied
   guard_status set_guard(std::optional<duration> quarantine);

@@ -37,6 +37,17 @@ TEST_P(guard, is_off_until_it_is_switched_on) {
   EXPECT_TRUE(connect().try_acquire("orders/42", {.lease = long_lease}).has_value());
 }
 
+TEST_P(guard, is_not_switched_off_in_a_quarantine) {
+  fail_over();
+  const auto e = error_of([&] { return operator_.set_guard(std::nullopt); });
+  ASSERT_TRUE(e.has_value());
+  EXPECT_EQ(e->code(), errc::invalid_option);
+  EXPECT_THAT(e->what(), HasSubstr("a quarantine is on for "));
+  EXPECT_TRUE(operator_.guard().left.has_value());
+  static_cast<void>(operator_.end_quarantine());
+  EXPECT_FALSE(operator_.set_guard(std::nullopt).quarantine.has_value());
+}
+
 TEST_P(guard, grants_nothing_until_the_quarantine_is_over) {
   auto locks = connect_after_failover();
   const stopwatch watch;

@@ -39,6 +39,16 @@ guard_status status_of(const std::optional<store::guard_row>& row) {
                                    {.retryable = true, .connection_unusable = true});
 }
 
+// Without a guard, leases that a failover has forgotten have no protection.
+store::guard_row switched_off(const store::guard_row& seen) {
+  if (seen.quarantine && seen.left > duration::zero())
+    throw error{errc::invalid_option,
+                "a quarantine is on for " + core::in_whole_seconds(seen.left) +
+                    ", and would end with the guard; wait until it is over, or end it first (rowlock guard "
+                    "--end-quarantine)"};
+  return {.term = seen.term + 1};
+}
+
 // Where the incarnation differs by node though nothing was lost.
 void refuse_clusters(const store::access& on) {
   for (const auto& each : on.run(sheets::verb::settings)) {
@@ -160,8 +170,7 @@ guard_status failover_guard::set(const store::access& on, std::optional<duration
   if (!plain_.can().guards_failovers)
     throw error{errc::unsupported, "an SQLite file has one history of commits, so it needs no guard over failovers"};
   if (!quarantine) {
-    const auto out = change(
-        on, [](const store::guard_row& seen) { return store::guard_row{.term = seen.term + 1}; }, false);
+    const auto out = change(on, switched_off, false);
     store::serve_from(on, schema_with_guard, 1);
     return out;
   }
