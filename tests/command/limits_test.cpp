@@ -26,10 +26,10 @@ class command_limits : public command {
   /// Room for messages, and for no page of the database.
   static constexpr rlim_t one_page = 4096;
 
-  /// Signals that it need not pass on take it some processor time, a second in all.
+  /// Signals that it need not pass on take it some processor time, a second in all. It has to share the processors.
   static std::optional<ending> worn_out(program& started) {
     limit(started.pid(), RLIMIT_CPU, 1);
-    for (const stopwatch watch; !started.has_ended() && watch.elapsed() < patience;)
+    for (const stopwatch watch; !started.has_ended() && watch.elapsed() < 4 * patience;)
       for (int i = 0; i < 1000; ++i) started.signal(SIGCHLD);
     return started.wait();
   }

@@ -155,7 +155,7 @@ TEST_P(waiting_set, that_is_killed_in_some_of_its_queues_lets_others_go_on) {
     for (const auto& item : items(many_names)) locks_.acquire(item).release();
     return true;
   });
-  const auto of_tickets = 2 * of_each;  // the living set takes as many, and marks as many rows
+  const auto of_tickets = 4 * of_each;  // the living set takes as many, marks as many rows, and clears them
   for (const auto& named : orders) {
     SCOPED_TRACE(named.first);
     const auto& name = named.first;  // a lambda cannot have a structured binding with clang before 16
