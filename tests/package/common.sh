@@ -16,16 +16,16 @@ here=$root/tests/package
 series=${version%.*}
 scratch=$(mktemp -d)
 
+trap 'rm -rf "$scratch"' EXIT
+
 # Installing notes in the build folder what it installed. Those notes are for the user's own installs.
-keep_manifests() { find "$1" -maxdepth 1 -name 'install_manifest*.txt' -exec mv -t "$2" {} +; }
-mkdir "$scratch/kept"
-keep_manifests "$build" "$scratch/kept"
-clean_up() {
-    rm -f "$build"/install_manifest*.txt
-    keep_manifests "$scratch/kept" "$build"
-    rm -rf "$scratch"
+move_manifests() { find "$1" -maxdepth 1 -name 'install_manifest*.txt' -exec mv -t "$2" {} +; }
+# Of a script that installs or packs the build folder; no two of them at once.
+keep_manifests() {
+    mkdir "$scratch/kept"
+    move_manifests "$build" "$scratch/kept"
+    trap 'rm -f "$build"/install_manifest*.txt; move_manifests "$scratch/kept" "$build"; rm -rf "$scratch"' EXIT
 }
-trap clean_up EXIT
 
 fail() {
     echo "$*" >&2

@@ -61,6 +61,7 @@ check_other_connector() {
 }
 
 prefix=$scratch/installed
+keep_manifests
 quietly "$cmake" --install "$build" --prefix "$prefix"
 make_connector
 check_target

@@ -79,6 +79,7 @@ check_files_are_of_one_package() {
     [[ -z $common ]] || fail "In several packages are: $common"
 }
 
+keep_manifests
 (umask 077 && quietly "$cpack" -G DEB --config "$build/CPackConfig.cmake" -B "$scratch/packages")
 check_names
 [[ $is_shared == OFF ]] || check_runtime

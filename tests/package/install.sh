@@ -52,6 +52,7 @@ check_mariadb_c_program() {
     quietly "$CXX" -std=c++20 "$here/locking_on_mariadb_c.cpp" $flags -o "$scratch/program"
 }
 
+keep_manifests
 prefix=$scratch/moved
 quietly "$cmake" --install "$build" --prefix "$scratch/installed"
 mv "$scratch/installed" "$prefix"
