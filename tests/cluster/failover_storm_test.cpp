@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -34,8 +33,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto quarantine = 4s;
-
-bool is_soak() { return std::getenv("ROWLOCK_TEST_SOAK") != nullptr; }
 
 // A machine that does much else promotes late, too.
 std::chrono::seconds slack() { return is_soak() ? 2s : 10s; }

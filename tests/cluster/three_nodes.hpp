@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
-#include <cstdlib>
 #include <exception>
 #include <memory>
 #include <stdexcept>
@@ -18,10 +17,7 @@
 namespace rowlock::test {
 
 /// Where the machine is busy, nodes take each other for dead, and none is sure any more of being in the majority.
-inline bool has_the_machine() {
-  const char* const soak = std::getenv("ROWLOCK_TEST_SOAK");
-  return is_full_tier() || (soak != nullptr && std::atoi(soak) >= 600);
-}
+inline bool has_the_machine() { return is_full_tier() || soak_time() >= std::chrono::minutes{10}; }
 inline constexpr const char* nodes_need_it = "in the full tier, and by ./test.sh --soak 10 or longer";
 
 /// The value that a server answers to an administrator.

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <fstream>
@@ -24,6 +23,7 @@
 #include "support/recorder.hpp"
 #include "support/seed.hpp"
 #include "support/slowness.hpp"
+#include "support/tier.hpp"
 #include "testkit/eventually.hpp"
 
 namespace rowlock::test {
@@ -179,8 +179,7 @@ void freeze_for_a_while(private_server& which, std::chrono::milliseconds longest
 
 void round::goes_on() {
   // Beside many other tests a machine may take any time; soaks have it to themselves.
-  const bool is_soak = std::getenv("ROWLOCK_TEST_SOAK") != nullptr;
-  const auto most = is_soak ? recovery * slowness + 2 * pace_ : 2 * patience;
+  const auto most = is_soak() ? recovery * slowness + 2 * pace_ : 2 * patience;
   total.slowest_recovery = std::max(total.slowest_recovery, time_until_locks_are_had(most));
 }
 
@@ -279,10 +278,8 @@ void round::nothing_is_stuck() {
 }
 
 void play_rounds(const std::function<void(std::chrono::seconds)>& one) {
-  const char* const all = std::getenv("ROWLOCK_TEST_SOAK");
-  auto time = 3s;
-  if (all != nullptr)
-    time = std::max(time, std::chrono::seconds{std::atoi(all)} / testing::UnitTest::GetInstance()->test_to_run_count());
+  const auto time =
+      std::max<std::chrono::seconds>(3s, soak_time() / testing::UnitTest::GetInstance()->test_to_run_count());
   const auto end = std::chrono::steady_clock::now() + time;
   for (auto left = time; left > 0s && !testing::Test::HasFailure();
        left = std::chrono::floor<std::chrono::seconds>(end - std::chrono::steady_clock::now()))

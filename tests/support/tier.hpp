@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdlib>
 #include <string_view>
 
@@ -12,6 +13,13 @@ inline bool is_full_tier() {
   const char* said = std::getenv("ROWLOCK_TEST_TIER");
   return said != nullptr && std::string_view{said} == "all";
 }
+
+/// The length of the soak that this is (./test.sh --soak, ROWLOCK_TEST_SOAK); 0: it is none.
+inline std::chrono::seconds soak_time() {
+  const char* said = std::getenv("ROWLOCK_TEST_SOAK");
+  return std::chrono::seconds{said != nullptr ? std::atoi(said) : 0};
+}
+inline bool is_soak() { return soak_time() > std::chrono::seconds::zero(); }
 
 /// The size of a test: `all` in the full tier of a fast build, otherwise `few`.
 inline int many(int all, int few) {

@@ -41,9 +41,9 @@ guard_status status_of(const std::optional<store::guard_row>& row) {
 
 // Without a guard, leases that a failover has forgotten have no protection.
 store::guard_row switched_off(const store::guard_row& seen) {
-  if (seen.quarantine && seen.left > duration::zero())
+  if (const auto left = status_of(seen).left)
     throw error{errc::invalid_option,
-                "a quarantine is on for " + core::in_whole_seconds(seen.left) +
+                "a quarantine is on for " + core::in_whole_seconds(*left) +
                     ", and would end with the guard; wait until it is over, or end it first (rowlock guard "
                     "--end-quarantine)"};
   return {.term = seen.term + 1};
