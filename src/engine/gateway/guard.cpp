@@ -170,7 +170,7 @@ guard_status failover_guard::set(const store::access& on, std::optional<duration
   if (!plain_.can().guards_failovers)
     throw error{errc::unsupported, "an SQLite file has one history of commits, so it needs no guard over failovers"};
   if (!quarantine) {
-    const auto out = change(on, switched_off, false);
+    auto out = change(on, switched_off, false);
     store::serve_from(on, schema_with_guard, 1);
     return out;
   }
