@@ -17,7 +17,7 @@ namespace rowlock::test {
 template <class Connection>
 class kept_connection {
  public:
-  explicit kept_connection(std::function<std::unique_ptr<Connection>()> connect) : connect_{std::move(connect)} {}
+  explicit kept_connection(std::function<std::shared_ptr<Connection>()> connect) : connect_{std::move(connect)} {}
   kept_connection(const kept_connection&) = delete;
   kept_connection& operator=(const kept_connection&) = delete;
   ~kept_connection() {
@@ -42,18 +42,17 @@ class kept_connection {
   }
 
  private:
-  std::function<std::unique_ptr<Connection>()> connect_;
+  std::function<std::shared_ptr<Connection>()> connect_;
   std::mutex mutex_;
-  std::unique_ptr<Connection> connection_;
+  std::shared_ptr<Connection> connection_;
   pid_t owner_ = ::getpid();
 };
 
 /// An obstacle: runs `begin` on the connection now, and `end` when it is removed.
 template <class Connection>
-std::unique_ptr<obstacle> meanwhile(std::unique_ptr<Connection> own, const std::string& begin, const std::string& end) {
-  const std::shared_ptr<Connection> on = std::move(own);
+std::unique_ptr<obstacle> meanwhile(std::shared_ptr<Connection> on, const std::string& begin, const std::string& end) {
   on->run_script(begin);
-  return obstacle_until([on, end] { on->run_script(end); });  // closing would not wait for it
+  return obstacle_until([on = std::move(on), end] { on->run_script(end); });  // closing would not wait for it
 }
 
 template <class Result>

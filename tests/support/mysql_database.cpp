@@ -225,7 +225,7 @@ std::string mysql_database::microseconds(const std::string& time) const {
 std::string mysql_database::random_id() const { return "REPLACE(UUID(), '-', '')"; }
 
 // READ COMMITTED, so that no gaps are locked, as in PostgreSQL.
-std::unique_ptr<my_connection> mysql_database::connect() const {
+std::shared_ptr<my_connection> mysql_database::connect() const {
   auto to = administrator();
   to.database = name();
   auto out = std::make_unique<my_connection>(to);

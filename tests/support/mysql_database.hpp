@@ -62,7 +62,7 @@ class mysql_database : public server_database {
   void terminate(std::int64_t session) override;
   /// The role's sessions that hold locks, or wait for one.
   std::vector<std::int64_t> in_transaction(bool that_wait);
-  std::unique_ptr<my_connection> connect() const;
+  std::shared_ptr<my_connection> connect() const;
 
   kept_connection<my_connection> connection_;
   bool is_mariadb_ = false;

@@ -1,9 +1,14 @@
 #include "support/postgresql_database.hpp"
 
+#include <unistd.h>
+
 #include <exception>
 #include <filesystem>
 #include <iostream>
+#include <map>
+#include <mutex>
 #include <utility>
+#include <vector>
 
 #include "support/tcp_proxy.hpp"
 
@@ -13,6 +18,57 @@ namespace {
 
 constexpr const char* server_variable = "ROWLOCK_TEST_POSTGRESQL_URL";
 constexpr const char* pgbouncer_variable = "ROWLOCK_TEST_PGBOUNCER_URL";
+
+/// The idle connections of this process, by their URL: a server spends more time on a new one than on most tests. A
+/// connection from before a fork belongs to the parent.
+class idle_connections {
+ public:
+  /// A connection that is as new, and comes back here in the end.
+  static std::shared_ptr<pq_connection> take(const std::string& url) {
+    auto out = all().pop(url);
+    while (out && !out->is_alive()) out = all().pop(url);
+    if (!out) out = std::make_unique<pq_connection>(url);
+    return {out.release(), [url, owner = ::getpid()](pq_connection* raw) {
+              std::unique_ptr<pq_connection> back{raw};
+              if (owner != ::getpid()) {
+                back->abandon();
+              } else if (back->reset()) {
+                all().push(url, std::move(back));
+              }
+            }};
+  }
+
+ private:
+  // Remains to the end of the process, so that a forked child closes no connection of its parent.
+  static idle_connections& all() {
+    static auto* const out = new idle_connections;
+    return *out;
+  }
+
+  std::unique_ptr<pq_connection> pop(const std::string& url) {
+    const std::lock_guard lock{mutex_};
+    if (owner_ != ::getpid()) {
+      for (auto& [_, some] : idle_)
+        for (auto& each : some) each->abandon();
+      idle_.clear();
+      owner_ = ::getpid();
+    }
+    auto& some = idle_[url];
+    if (some.empty()) return nullptr;
+    auto out = std::move(some.back());
+    some.pop_back();
+    return out;
+  }
+
+  void push(const std::string& url, std::unique_ptr<pq_connection> back) {
+    const std::lock_guard lock{mutex_};
+    idle_[url].push_back(std::move(back));
+  }
+
+  std::mutex mutex_;
+  std::map<std::string, std::vector<std::unique_ptr<pq_connection>>> idle_;
+  pid_t owner_ = ::getpid();
+};
 
 std::string shell_as(const server_address& to) {
   return "psql --no-psqlrc --quiet --set=ON_ERROR_STOP=1 '" + to.url() + "'";
@@ -183,8 +239,8 @@ std::string postgresql_database::microseconds(const std::string& time) const {
 
 std::string postgresql_database::random_id() const { return "replace(gen_random_uuid()::text, '-', '')"; }
 
-std::unique_ptr<pq_connection> postgresql_database::connect() const {
-  auto out = std::make_unique<pq_connection>(administrator().url());
+std::shared_ptr<pq_connection> postgresql_database::connect() const {
+  auto out = idle_connections::take(administrator().url());
   out->run_script("SET search_path = " + name() + "; SET application_name = 'test'; SET lock_timeout = '30s'");
   return out;
 }

@@ -56,7 +56,7 @@ class postgresql_database : public server_database {
   std::string random_id() const override;
   std::vector<std::int64_t> open_transactions() override;
   void terminate(std::int64_t session) override;
-  std::unique_ptr<pq_connection> connect() const;
+  std::shared_ptr<pq_connection> connect() const;
 
   kept_connection<pq_connection> connection_;
 };

@@ -42,6 +42,8 @@ class pq_connection {
   /// Any number of statements, in one transaction unless they say otherwise.
   void run_script(const std::string& sql) const;
 
+  /// Makes it as new, if it is alive.
+  bool reset() const { return PQresultStatus(pq_result{PQexec(raw(), "DISCARD ALL")}.raw()) == PGRES_COMMAND_OK; }
   /// A connection from before a fork belongs to the parent: the child must not close it with a message to the server.
   void abandon() noexcept { static_cast<void>(connection_.release()); }
 
