@@ -39,10 +39,12 @@ while [[ $# -gt 0 ]]; do
     shift
 done
 
-# In a folder of its own, because tests (and their packages) are left out here.
+# In a folder of its own, because tests (and their packages) are left out here. What is measured is compiled as most will
+# do.
 need_packages "${build_packages[@]}" "${bench_packages[@]}"
 for each in "$root" ${against:+"$against"}; do
-    build_quietly "$each" bench benchmarks -DROWLOCK_BUILD_TESTS=OFF -DROWLOCK_BUILD_EXAMPLES=OFF -DROWLOCK_BUILD_BENCH=ON
+    build_quietly "$each" bench benchmarks -DROWLOCK_UNITY=OFF -DROWLOCK_BUILD_TESTS=OFF -DROWLOCK_BUILD_EXAMPLES=OFF \
+        -DROWLOCK_BUILD_BENCH=ON
 done
 programs=$root/build/bench/bin
 

@@ -37,9 +37,7 @@ function(rowlock_component component)
     add_library(${library} ${arg_SOURCES})
     add_library(rowlock::${component} ALIAS ${library})
     rowlock_target(${library})
-    if(NOT ROWLOCK_BUILD_BENCH)
-        rowlock_unity(${library})  # what is measured is compiled as most will do
-    endif()
+    rowlock_unity(${library})
     set_target_properties(${library} PROPERTIES
         EXPORT_NAME ${component}
         VERSION ${PROJECT_VERSION}
