@@ -1,7 +1,5 @@
 #pragma once
 
-#include <rowlock/lock_name.hpp>
-
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -36,15 +34,15 @@ class recent_names {
 /// names, by a hash. A hint: a wrong one costs a round trip.
 class vacant_names {
  public:
-  bool may_have(const lock_name& name, std::int64_t version = 0) const noexcept {
+  bool may_have(std::string_view name, std::int64_t version = 0) const noexcept {
     const auto hash = hash_of(name);
     return places_[hash % places].load(std::memory_order_relaxed) == with(hash, version);
   }
-  void remember(const lock_name& name, std::int64_t version = 0) noexcept {
+  void remember(std::string_view name, std::int64_t version = 0) noexcept {
     const auto hash = hash_of(name);
     places_[hash % places].store(with(hash, version), std::memory_order_relaxed);
   }
-  void forget(const lock_name& name) noexcept {
+  void forget(std::string_view name) noexcept {
     auto hash = hash_of(name);
     places_[hash % places].compare_exchange_strong(hash, 0, std::memory_order_relaxed);
   }
@@ -54,8 +52,8 @@ class vacant_names {
   static std::uint64_t with(std::uint64_t hash, std::int64_t version) noexcept {
     return hash ^ (static_cast<std::uint64_t>(version) >> 1U);  // never 0 either: versions are not negative
   }
-  static std::uint64_t hash_of(const lock_name& name) noexcept {
-    return std::hash<std::string_view>{}(name.view()) | (std::uint64_t{1} << 63U);  // never 0, which is no name
+  static std::uint64_t hash_of(std::string_view name) noexcept {
+    return std::hash<std::string_view>{}(name) | (std::uint64_t{1} << 63U);  // never 0, which is no name
   }
 
   std::array<std::atomic<std::uint64_t>, places> places_{};

@@ -185,6 +185,11 @@ ON DUPLICATE KEY UPDATE
 /*M!100600 RETURNING acquisition, IF(version = 0, 9223372036854775807 - (version - 1), version),
   TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at), owner = '(shared)' */;
 
+-- name: acquire_existing(name, owner, thread, acquisition, lease, note) -> acquisition, version, left, permits
+-- doing: acquiring
+-- does: acquires, if there is a row, which is free, and for which no client waits
+-- none: an update answers no row there, and the read back would cost more than it saves
+
 -- name: acquire_any(name, owner, thread, acquisition, lease, note) -> name, version, left
 -- doing: acquiring
 -- does: acquires the first name of a batch that is free. The rows must exist

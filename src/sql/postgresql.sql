@@ -99,6 +99,38 @@ SELECT acquisition, NULL::bigint, us(expires_at - clock_timestamp()), is_shared 
 UNION ALL SELECT acquisition, version, lease, 0 FROM taken
 UNION ALL SELECT acquisition, version, lease, 0 FROM made;
 
+-- name: acquire_existing(name, owner, thread, acquisition, lease, note) -> acquisition, version, left, permits
+-- doing: acquiring
+-- does: acquires, if there is a row, which is free, and for which no client waits
+-- locks: FOR UPDATE SKIP LOCKED on a row that looks free
+-- clock: after the lock
+-- no row: acquire follows
+-- Sent first for names that this client was granted when it last tried: it costs two thirds of acquire. It tests, locks
+-- and writes what acquire does where it finds a row. Without an answer it has written nothing, and acquire, with the
+-- same acquisition, decides on the row that it finds then, as if it came alone. Both are sent by one session, one after
+-- the other: if the reply to either is lost, the row shows whether it has the acquisition. A client that was paused
+-- between the two is one that sends acquire late.
+-- write:
+UPDATE rowlock_lock SET version = greatest(version + 1, us(clock_timestamp())), owner = :owner::text,
+  thread = :thread::text, acquisition = :acquisition::text, acquired_at = clock_timestamp(),
+  expires_at = clock_timestamp() + :lease::bigint * interval '1 microsecond', note = :note::text
+WHERE name = (SELECT name FROM rowlock_lock
+  WHERE name = :name::text AND (owner IS NULL OR expires_at <= clock_timestamp()) AND NOT waiting{guarded}{durably}
+  FOR UPDATE SKIP LOCKED)
+RETURNING acquisition, version, :lease::bigint, 0;
+-- batch:
+UPDATE rowlock_lock l SET version = greatest(l.version + 1, us(w.at)), owner = w.owner, thread = w.thread,
+  acquisition = w.acquisition, acquired_at = w.at, expires_at = w.at + w.lease * interval '1 microsecond', note = w.note
+FROM (SELECT w.*, clock_timestamp() AS at FROM (
+    SELECT * FROM unnest(:name::text[], :owner::text[], :thread::text[], :acquisition::text[], :lease::bigint[],
+      :note::text[]) AS u (name, owner, thread, acquisition, lease, note) ORDER BY name COLLATE "C") w, LATERAL (
+  SELECT FROM rowlock_lock r
+  WHERE r.name = w.name COLLATE "C" AND (r.owner IS NULL OR r.expires_at <= clock_timestamp())
+    AND NOT r.waiting{guarded}{durably}
+  FOR UPDATE SKIP LOCKED) free) w
+WHERE l.name = w.name COLLATE "C"
+RETURNING l.acquisition, l.version, w.lease, 0;
+
 -- name: acquire_any(name, owner, thread, acquisition, lease, note) -> name, version, left
 -- doing: acquiring
 -- does: acquires the first name of a batch that is free. The rows must exist

@@ -49,6 +49,11 @@ SET version = tell(1, max(version + 1, clock_us())), owner = excluded.owner, thr
 WHERE (owner IS NULL OR expires_at <= clock_us() OR is_dead(expires_at, liveness))
   AND NOT EXISTS (SELECT 1 FROM rowlock_waiter q WHERE q.name = :name AND q.room < -1);
 
+-- name: acquire_existing(name, owner, thread, acquisition, lease, note) -> acquisition, version, left, permits
+-- doing: acquiring
+-- does: acquires, if there is a row, which is free, and for which no client waits
+-- none: it would save nothing
+
 -- name: acquire_any(name, owner, thread, acquisition, lease, note) -> name, version, left
 -- doing: acquiring
 -- does: acquires the first name of a batch that is free. The rows must exist

@@ -223,11 +223,42 @@ void make_rows(const store::access& db, std::span<const acquire_args> batch) {
 std::vector<answer> algorithm::acquire(const store::access& db, std::span<const acquire_args> batch) const {
   if (how_.looks != way::look::never)
     if (auto answers = try_in_turn(db, batch)) return std::move(*answers);
-  auto answers = looks_first(db, batch) ? look_and_try(db, batch) : try_all(db, how_.verb, batch);
+  auto answers = looks_first(db, batch) ? look_and_try(db, batch) : try_rows(db, batch);
   if (remembers_refusals(db))
     for (std::size_t i = 0; i < batch.size(); ++i)
       answers[i].what == verdict::granted ? refused_.remove(batch[i].name) : refused_.add(batch[i].name);
   return answers;
+}
+
+// A row that exists costs less to take than one that may have to be made.
+std::vector<answer> algorithm::try_rows(const store::access& db, std::span<const acquire_args> batch) const {
+  if (how_.verb != sheets::verb::acquire || !db.sheet[sheets::verb::acquire_existing].write)
+    return try_all(db, how_.verb, batch);
+  const auto was_granted = [&](const acquire_args& a) { return granted_.may_have(a.name); };
+  auto answers =
+      std::all_of(batch.begin(), batch.end(), was_granted) ? try_existing(db, batch) : try_all(db, how_.verb, batch);
+  for (std::size_t i = 0; i < batch.size(); ++i)
+    answers[i].what == verdict::granted ? granted_.remember(batch[i].name) : granted_.forget(batch[i].name);
+  return answers;
+}
+
+// Each of the two is a transaction of its own: if the second fails, the work of the first remains.
+std::vector<answer> algorithm::try_existing(const store::access& db, std::span<const acquire_args> batch) const {
+  auto answers = try_all(db, sheets::verb::acquire_existing, batch);
+  std::vector<acquire_args> rest;
+  for (std::size_t i = 0; i < batch.size(); ++i)
+    if (answers[i].what != verdict::granted) rest.push_back(batch[i]);
+  if (rest.empty()) return answers;
+  try {
+    const auto tried = try_all(db, how_.verb, rest);
+    auto next = tried.begin();
+    for (auto& each : answers)
+      if (each.what != verdict::granted) each = *next++;
+    return answers;
+  } catch (const error& e) {
+    if (rest.size() == batch.size() || e.outcome_is_unknown()) throw;
+    throw detail::error_access::changed(e, [](auto& says) { says.outcome_unknown = true; });
+  }
 }
 
 bool algorithm::remembers_refusals(const store::access& db) const {

@@ -98,9 +98,12 @@ class algorithm {
   bool remembers_refusals(const store::access& db) const;
   bool looks_first(const store::access& db, std::span<const acquire_args> batch) const;
   std::vector<answer> look_and_try(const store::access& db, std::span<const acquire_args> batch) const;
+  std::vector<answer> try_rows(const store::access& db, std::span<const acquire_args> batch) const;
+  std::vector<answer> try_existing(const store::access& db, std::span<const acquire_args> batch) const;
 
   way how_;
   mutable base::recent_names refused_;
+  mutable base::vacant_names granted_;  ///< at the last try: so the row exists, and will be vacant
 };
 
 /// A transaction that remains open and keeps the row locked. Each lock has a session of its own.

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <ostream>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -17,6 +18,7 @@
 #include "server/steps.hpp"
 #include "store/housekeeping.hpp"
 #include "store/leases.hpp"
+#include "strategy/strategy.hpp"
 #include "support/background.hpp"
 #include "support/databases.hpp"
 #include "support/recorder.hpp"
@@ -44,9 +46,17 @@ std::ostream& operator<<(std::ostream& out, const form& f) {
 
 constexpr std::int64_t reserved = 5;
 
-constexpr form grants[] = {{verb::acquire, 1, 1},         {verb::acquire, 2, 1}, {verb::acquire_any, 2, 1},
-                           {verb::acquire_all, 2, 1},     {verb::hold, 1, 1},    {verb::compare_and_set, 1, 1},
-                           {verb::acquire_in_turn, 1, 1}, {verb::share, 1, 1},   {verb::share, 2, 2},
+constexpr form grants[] = {{verb::acquire, 1, 1},
+                           {verb::acquire, 2, 1},
+                           {verb::acquire_existing, 1, 1},
+                           {verb::acquire_existing, 2, 1},
+                           {verb::acquire_any, 2, 1},
+                           {verb::acquire_all, 2, 1},
+                           {verb::hold, 1, 1},
+                           {verb::compare_and_set, 1, 1},
+                           {verb::acquire_in_turn, 1, 1},
+                           {verb::share, 1, 1},
+                           {verb::share, 2, 2},
                            {verb::hold_while_alive, 1, 1}};
 constexpr form grants_by_version[] = {{verb::acquire_all, 2}, {verb::compare_and_set}, {verb::share}, {verb::share, 2}};
 constexpr form shares[] = {{verb::share}, {verb::share, 2}};
@@ -315,6 +325,48 @@ TEST_P(statements, that_free_by_force_go_by_the_version_and_raise_it) {
   EXPECT_FALSE(row().owner);
   EXPECT_GT(row().version, version_);
   expect_unchanged_by({verb::free});
+}
+
+// A row that this client was granted is asked for by itself first, if the database can do that. All other names are
+// decided as if they had been asked for at once.
+TEST_P(statements, that_take_an_existing_row_leave_the_rest_to_those_that_make_it) {
+  using strategies::verdict;
+  const strategies::algorithm by{strategies::unique_index};
+  const auto ask = [&](std::size_t count) {
+    const auto one = [&](std::string_view name, std::string_view id) {
+      return strategies::acquire_args{
+          .name = name, .owner = "app:here:1:1", .thread = "1", .acquisition = id, .note = {}, .lease = lease_};
+    };
+    const std::vector<strategies::acquire_args> all{one(name_, mine), one(beside_, also_mine)};
+    const auto until = steps::limits();
+    return by.acquire(on(until), std::span{all}.first(count));
+  };
+  name_ = "name";
+  for (const std::size_t count : {1U, 2U}) {
+    SCOPED_TRACE(count);
+    const auto vacate = [&] {
+      db().vacate(name_);
+      db().vacate(beside_);
+    };
+    const auto expect_all_granted = [&] {
+      const auto before = row().version;
+      for (const auto& each : ask(count)) EXPECT_EQ(each.what, verdict::granted);
+      EXPECT_GT(row().version, before);
+      EXPECT_EQ(row().acquisition, mine);
+      vacate();
+    };
+    expect_all_granted();
+    expect_all_granted();
+    db().execute("DELETE FROM rowlock_lock WHERE name = 'name'");
+    expect_all_granted();
+    db().steal(name_);
+    const auto answers = ask(count);
+    EXPECT_EQ(answers[0].what, verdict::busy);
+    EXPECT_GT(answers[0].left, duration::zero());
+    EXPECT_TRUE(count == 1 || answers[1].what == verdict::granted);
+    vacate();
+    expect_all_granted();
+  }
 }
 
 TEST_P(statements, that_make_rows_begin_above_what_was_swept) {

@@ -149,12 +149,13 @@ std::optional<transaction_lock> transaction_locks::lock_in(driver::caller_transa
 // If the name was vacant when it was last seen, the pool would only answer that it still is.
 std::optional<transaction_lock> transaction_locks::lock_in_call::take_vacant() {
   const auto installation = *of_.installation_.lock();
-  if (installation.empty() || !db_.guard().is_fresh() || db_.guard().quarantine_left() || !of_.vacant_.may_have(name_))
+  if (installation.empty() || !db_.guard().is_fresh() || db_.guard().quarantine_left() ||
+      !of_.vacant_.may_have(name_.view()))
     return std::nullopt;
   const auto version = in_transaction(
       [&] { return in_->take_vacant({.name = name_.view(), .installation = installation}, options_.note); });
   if (version) return transaction_lock{name_, fencing_token{*version}};
-  of_.vacant_.forget(name_);
+  of_.vacant_.forget(name_.view());
   return std::nullopt;
 }
 
@@ -255,7 +256,7 @@ std::optional<transaction_lock> transaction_locks::lock_in_call::try_once() {
   const auto found =
       in_transaction([&] { return in_->take({.name = name_.view(), .installation = installation}, how); });
   if (found.what == enlisted_result::locked) {
-    of_.vacant_.remember(name_, db_.database().has_row_locks() ? 0 : found.version);
+    of_.vacant_.remember(name_.view(), db_.database().has_row_locks() ? 0 : found.version);
     return transaction_lock{name_, fencing_token{found.version}};
   }
   if (found.what == enlisted_result::elsewhere) {
@@ -275,7 +276,7 @@ bool transaction_locks::lock_in_call::may_be_taken_first(const cleared& way) con
   if (db_.database().has_row_locks() || way.version == 0 || is_over() || !of_.contended_.may_contain(name_.view()))
     return false;
   const auto since = std::chrono::system_clock::now().time_since_epoch() - duration{way.version};
-  return since < lately && !of_.vacant_.may_have(name_, way.version);
+  return since < lately && !of_.vacant_.may_have(name_.view(), way.version);
 }
 
 // A transaction pins an acquisition that this client has released, because it has confirmed it before. If it is this

@@ -55,6 +55,30 @@ UNION ALL SELECT acquisition, version, lease, 0 FROM made
 
 --- plain, durable_release
 
+UPDATE place.rowlock_lock SET version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), owner = $2::text,
+  thread = $3::text, acquisition = $4::text, acquired_at = clock_timestamp(),
+  expires_at = clock_timestamp() + $5::bigint * interval '1 microsecond', note = $6::text
+WHERE name = (SELECT name FROM place.rowlock_lock
+  WHERE name = $1::text AND (owner IS NULL OR expires_at <= clock_timestamp()) AND NOT waiting
+  FOR UPDATE SKIP LOCKED)
+RETURNING acquisition, version, $5::bigint, 0
+
+--- plain, durable_release
+
+UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM w.at) * 1000000)::bigint), owner = w.owner, thread = w.thread,
+  acquisition = w.acquisition, acquired_at = w.at, expires_at = w.at + w.lease * interval '1 microsecond', note = w.note
+FROM (SELECT w.*, clock_timestamp() AS at FROM (
+    SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[],
+      $6::text[]) AS u (name, owner, thread, acquisition, lease, note) ORDER BY name COLLATE "C") w, LATERAL (
+  SELECT FROM place.rowlock_lock r
+  WHERE r.name = w.name COLLATE "C" AND (r.owner IS NULL OR r.expires_at <= clock_timestamp())
+    AND NOT r.waiting
+  FOR UPDATE SKIP LOCKED) free) w
+WHERE l.name = w.name COLLATE "C"
+RETURNING l.acquisition, l.version, w.lease, 0
+
+--- plain, durable_release
+
 UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint), owner = g.owner, thread = g.thread,
   acquisition = g.acquisition, acquired_at = g.at, expires_at = g.at + g.lease * interval '1 microsecond', note = g.note
 FROM (SELECT f.*, clock_timestamp() AS at FROM (
@@ -1822,6 +1846,30 @@ UNION ALL SELECT acquisition, version, lease, 0 FROM made
 
 --- transaction_pooling, both
 
+UPDATE place.rowlock_lock SET version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), owner = $2::text,
+  thread = $3::text, acquisition = $4::text, acquired_at = clock_timestamp(),
+  expires_at = clock_timestamp() + $5::bigint * interval '1 microsecond', note = $6::text
+WHERE name = (SELECT name FROM place.rowlock_lock
+  WHERE name = $1::text AND (owner IS NULL OR expires_at <= clock_timestamp()) AND NOT waiting AND set_config('synchronous_commit', 'on', true) IS NOT NULL
+  FOR UPDATE SKIP LOCKED)
+RETURNING acquisition, version, $5::bigint, 0
+
+--- transaction_pooling, both
+
+UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM w.at) * 1000000)::bigint), owner = w.owner, thread = w.thread,
+  acquisition = w.acquisition, acquired_at = w.at, expires_at = w.at + w.lease * interval '1 microsecond', note = w.note
+FROM (SELECT w.*, clock_timestamp() AS at FROM (
+    SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[],
+      $6::text[]) AS u (name, owner, thread, acquisition, lease, note) ORDER BY name COLLATE "C") w, LATERAL (
+  SELECT FROM place.rowlock_lock r
+  WHERE r.name = w.name COLLATE "C" AND (r.owner IS NULL OR r.expires_at <= clock_timestamp())
+    AND NOT r.waiting AND set_config('synchronous_commit', 'on', true) IS NOT NULL
+  FOR UPDATE SKIP LOCKED) free) w
+WHERE l.name = w.name COLLATE "C"
+RETURNING l.acquisition, l.version, w.lease, 0
+
+--- transaction_pooling, both
+
 UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint), owner = g.owner, thread = g.thread,
   acquisition = g.acquisition, acquired_at = g.at, expires_at = g.at + g.lease * interval '1 microsecond', note = g.note
 FROM (SELECT f.*, clock_timestamp() AS at FROM (
@@ -3014,6 +3062,30 @@ made AS (
 SELECT acquisition, NULL::bigint, (extract(epoch FROM (CASE expires_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE expires_at END) - clock_timestamp()) * 1000000)::bigint, is_shared FROM wanted WHERE is_busy OR waiting
 UNION ALL SELECT acquisition, version, lease, 0 FROM taken
 UNION ALL SELECT acquisition, version, lease, 0 FROM made
+
+--- guarded
+
+UPDATE place.rowlock_lock SET version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), owner = $2::text,
+  thread = $3::text, acquisition = $4::text, acquired_at = clock_timestamp(),
+  expires_at = clock_timestamp() + $5::bigint * interval '1 microsecond', note = $6::text
+WHERE name = (SELECT name FROM place.rowlock_lock
+  WHERE name = $1::text AND (owner IS NULL OR expires_at <= clock_timestamp()) AND NOT waiting AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() FROM place.rowlock_guard g)
+  FOR UPDATE SKIP LOCKED)
+RETURNING acquisition, version, $5::bigint, 0
+
+--- guarded
+
+UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM w.at) * 1000000)::bigint), owner = w.owner, thread = w.thread,
+  acquisition = w.acquisition, acquired_at = w.at, expires_at = w.at + w.lease * interval '1 microsecond', note = w.note
+FROM (SELECT w.*, clock_timestamp() AS at FROM (
+    SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[],
+      $6::text[]) AS u (name, owner, thread, acquisition, lease, note) ORDER BY name COLLATE "C") w, LATERAL (
+  SELECT FROM place.rowlock_lock r
+  WHERE r.name = w.name COLLATE "C" AND (r.owner IS NULL OR r.expires_at <= clock_timestamp())
+    AND NOT r.waiting AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() FROM place.rowlock_guard g)
+  FOR UPDATE SKIP LOCKED) free) w
+WHERE l.name = w.name COLLATE "C"
+RETURNING l.acquisition, l.version, w.lease, 0
 
 --- guarded
 
