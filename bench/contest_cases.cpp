@@ -91,6 +91,8 @@ contest rush(const ring& where, contestant raw, std::size_t processes) {
   auto made = contest_in(where, fmt::format("hot, {} processes, one name", processes),
                          {std::move(raw), leases(fairness::unfair), leases(fairness::fifo), by(strategy::for_update),
                           by(strategy::version_cas)});
+  if (where.observe)
+    made.subjects.push_back({.name = "raw upsert, again and again; update", .what = {.way = way::upsert}});
   made.processes = processes;
   made.measure = measure_rush;
   return made;

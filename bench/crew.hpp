@@ -24,6 +24,7 @@ enum class way : std::uint8_t {
   rowlock,
   transaction,   ///< the lock's row is locked and changed in a transaction, which then ends
   session_lock,  ///< what the server has of its own
+  upsert,        ///< the row is taken by an upsert, sent until it succeeds, and vacated by an update
 };
 
 /// What a worker is about: the first line of its input. Not in its arguments, which everybody on the host can read.

@@ -18,6 +18,7 @@
 
 #include "crew.hpp"
 #include "server.hpp"
+#include "subjects.hpp"
 #include "testkit/json_line.hpp"
 
 namespace bench {
@@ -80,6 +81,7 @@ class raw_taker : public taker {
   std::unique_ptr<test::statement> prepare(const std::string& text) {
     return on_->prepare(fmt::format(fmt::runtime(text), fmt::arg("prefix", prefix_)));
   }
+  const char* lock() const noexcept { return lock_.c_str(); }
   void run_for_the_lock(test::statement& what) {
     if (what.run(std::array{lock_.c_str()}) == 0) throw std::runtime_error{"a raw statement did not find the lock"};
   }
@@ -123,6 +125,31 @@ class session_lock_taker final : public raw_taker {
   std::unique_ptr<test::statement> unlock_;
 };
 
+class upsert_taker final : public raw_taker {
+ public:
+  explicit upsert_taker(const orders& what)
+      : raw_taker{what},
+        upsert_{prepare(at().upsert)},
+        vacate_{prepare(at().relaxed_vacate.empty() ? at().vacate : at().relaxed_vacate)} {}
+
+  void take() override {
+    acquisition_.draw();
+    const std::array<const char*, 6> values{
+        lock(), "bench:localhost:1:0123456789abcdef", "1", acquisition_.text().c_str(), "30000000", nullptr};
+    while (upsert_->run(values) == 0) {
+    }
+  }
+  void let_go() override {
+    if (vacate_->run(std::array{lock(), acquisition_.text().c_str()}) == 0)
+      throw std::runtime_error{"an upsert by hand has lost the lock"};
+  }
+
+ private:
+  std::unique_ptr<test::statement> upsert_;
+  std::unique_ptr<test::statement> vacate_;
+  acquisition acquisition_;
+};
+
 std::unique_ptr<taker> make_taker(const orders& what) {
   switch (what.way) {
     case way::rowlock:
@@ -131,6 +158,8 @@ std::unique_ptr<taker> make_taker(const orders& what) {
       return std::make_unique<transaction_taker>(what);
     case way::session_lock:
       return std::make_unique<session_lock_taker>(what);
+    case way::upsert:
+      return std::make_unique<upsert_taker>(what);
   }
   throw std::invalid_argument{"there is no such way to take a lock"};
 }
