@@ -307,12 +307,18 @@ class ROWLOCK_EXPORT client {
   /// old data: only a client that has used the new one refuses it (errc::connection_failed). Nor does it, on MySQL and
   /// MariaDB, if a former primary is promoted again before it has replicated anything from its successor.
   ///
+  /// A relaxed guard (PostgreSQL, guard_options::relaxed) makes locks faster: grants, renewals and releases do not wait
+  /// for the disk, from 20 seconds after it became relaxed. A crash of the server or of its host may lose the last of
+  /// them, so it begins a quarantine, as a failover does; a clean restart does not. Transactions of the caller commit
+  /// as before. A later call without the option makes the guard an ordinary one; it waits for statements under way.
+  ///
   /// Throws:
-  /// - errc::invalid_option: the quarantine is shorter than 1 second or longer than 30 days, or the guard would be
-  ///   switched off in a quarantine, which has to be over or ended first
-  /// - errc::unsupported: SQLite, Galera and group replication, which lose no commits in a failover
+  /// - errc::invalid_option: the quarantine is shorter than 1 second or longer than 30 days; a relaxed guard has none;
+  ///   the guard would be switched off in a quarantine, which has to be over or ended first
+  /// - errc::unsupported: SQLite, Galera and group replication, which lose no commits in a failover; relaxed: MySQL and
+  ///   MariaDB
   /// - errc::permission_denied
-  guard_status set_guard(std::optional<duration> quarantine);
+  guard_status set_guard(std::optional<duration> quarantine, const guard_options& options = {});
   /// Ends the quarantine that is on, for operators who know that no commit was lost.
   ///
   /// \warning If commits were lost, two holders may hold one name.

@@ -106,8 +106,9 @@ struct swept {
 /// A connection was opened after one was lost: for statements, or for a for_update lock.
 struct reconnected {};
 
-/// A quarantine has begun: the server continues another history of commits than before, so a failover may have lost the
-/// last grants; or the guard was switched on while leases were out that are longer than it allows.
+/// A quarantine has begun: the server continues another history of commits than before, or has crashed while the guard
+/// was relaxed, so the last grants may have been lost; or the guard was switched on while leases were out that are
+/// longer than it allows.
 ///
 /// Nothing is granted until it is over; renewals and releases go on. See client::set_guard.
 struct quarantine {

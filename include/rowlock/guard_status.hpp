@@ -12,6 +12,13 @@
 
 namespace rowlock::inline v1 {
 
+/// How the guard over failovers is switched on; see client::set_guard.
+struct guard_options {
+  /// Grants, renewals and releases do not wait for the disk, and a crash of the server begins a quarantine, too.
+  /// PostgreSQL.
+  bool relaxed = false;
+};
+
 /// The guard over failovers of one database; see client::set_guard.
 ///
 /// Times are the database's.
@@ -26,6 +33,8 @@ struct guard_status {
   std::string incarnation{};
   /// The number of changes of the guard.
   std::int64_t term = 0;
+  /// Grants, renewals and releases do not wait for the disk; see guard_options.
+  bool relaxed = false;
 };
 
 }  // namespace rowlock::inline v1

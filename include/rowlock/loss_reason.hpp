@@ -22,8 +22,8 @@ enum class loss_reason : std::uint8_t {
   session_ended,  ///< The connection that held the lock ended (for_update).
   hold_limit,     ///< The lock was held for as long as lock_options::hold_limit allows.
   client_closed,  ///< The client was closed or destroyed.
-  forgotten,  ///< A failover lost the grant: the new primary does not know it (with a guard, see client::set_guard).
-  forked      ///< This process is a child of the one that holds the lock.
+  forgotten,      ///< A failover, or a crash while the guard was relaxed, lost the grant (see client::set_guard).
+  forked          ///< This process is a child of the one that holds the lock.
 };
 
 /// Returns the name of the enumerator, for logs.

@@ -11,9 +11,20 @@ CREATE TABLE IF NOT EXISTS rowlock_guard (
   quarantine  bigint,               -- microseconds that no lease exceeds; NULL: the guard is off
   grants_from timestamptz NOT NULL, -- nothing is granted before
   since       timestamptz NOT NULL, -- the time of the last change
+  -- From then on, grants, renewals and releases do not wait for the disk; NULL: they do.
+  relaxed_from timestamptz,
   CONSTRAINT rowlock_guard_one CHECK (id = 1),
   CONSTRAINT rowlock_guard_whole CHECK ((incarnation IS NULL) = (quarantine IS NULL)),
-  CONSTRAINT rowlock_guard_finite CHECK (isfinite(grants_from) AND isfinite(since))
+  CONSTRAINT rowlock_guard_finite CHECK (isfinite(grants_from) AND isfinite(since)),
+  CONSTRAINT rowlock_guard_relaxed CHECK (relaxed_from IS NULL OR (quarantine IS NOT NULL AND isfinite(relaxed_from)))
+);
+
+-- One row while grants do not wait for the disk. It must remain UNLOGGED: a crash of the server, and a promotion, empty
+-- the table, a clean restart does not. So its absence shows that commits may have been lost.
+CREATE UNLOGGED TABLE IF NOT EXISTS rowlock_witness (
+  id   integer NOT NULL PRIMARY KEY,
+  term bigint  NOT NULL, -- of the row of rowlock_guard with which it was written
+  CONSTRAINT rowlock_witness_one CHECK (id = 1)
 );
 
 INSERT INTO rowlock_guard (id, term, grants_from, since) VALUES (1, 0, clock_timestamp(), clock_timestamp())

@@ -20,4 +20,5 @@ END $$;
 
 GRANT SELECT, INSERT, UPDATE, DELETE ON rowlock_lock, rowlock_waiter, rowlock_share, rowlock_edge TO rowlock_app;
 GRANT SELECT, UPDATE ON rowlock_guard TO rowlock_app;
+GRANT SELECT, INSERT, UPDATE ON rowlock_witness TO rowlock_app;
 GRANT SELECT ON rowlock_migration TO rowlock_app;

@@ -110,8 +110,8 @@ void client::check() { inside::of(*this)->inspection.check(); }
 std::vector<finding> client::diagnose() { return inside::of(*this)->inspection.diagnose(); }
 database_statistics client::database_stats() { return inside::of(*this)->inspection.statistics(); }
 guard_status client::guard() { return inside::of(*this)->inspection.guard(); }
-guard_status client::set_guard(std::optional<duration> quarantine) {
-  return inside::of(*this)->inspection.set_guard(quarantine);
+guard_status client::set_guard(std::optional<duration> quarantine, const guard_options& options) {
+  return inside::of(*this)->inspection.set_guard(quarantine, options);
 }
 guard_status client::end_quarantine() { return inside::of(*this)->inspection.end_quarantine(); }
 void client::migrate() { inside::of(*this)->inspection.migrate(); }

@@ -151,7 +151,7 @@ void say_warning(const event& e) {
   if (const auto* warning = std::get_if<events::warning>(&e.what)) say("warning: " + warning->sentence);
   if (const auto* begun = std::get_if<events::quarantine>(&e.what))
     say("nothing is granted for " + format_duration(begun->left) +
-        ": a failover may have lost the last commits, or longer leases are out; see rowlock guard");
+        ": a failover or a crash may have lost the last commits, or longer leases are out; see rowlock guard");
   if (const auto* failed = std::get_if<events::sweep_failed>(&e.what))
     say(std::string{"a sweep failed: "} + failed->cause.what());
 }

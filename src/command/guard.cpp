@@ -19,17 +19,22 @@ namespace {
 
 json json_of(const guard_status& found) {
   const bool was_ever_on = found.term > 0;
-  return {{"on", found.quarantine.has_value()},        {"quarantine_us", microseconds(found.quarantine)},
-          {"left_us", microseconds(found.left)},       {"since", was_ever_on ? json(format_time(found.since)) : json{}},
-          {"incarnation", or_null(found.incarnation)}, {"term", found.term}};
+  return {{"on", found.quarantine.has_value()},
+          {"relaxed", found.relaxed},
+          {"quarantine_us", microseconds(found.quarantine)},
+          {"left_us", microseconds(found.left)},
+          {"since", was_ever_on ? json(format_time(found.since)) : json{}},
+          {"incarnation", or_null(found.incarnation)},
+          {"term", found.term}};
 }
 
 // The end by this host's clock: the answer has the time that is left.
 std::string state_of(const guard_status& found) {
   if (!found.quarantine) return "off";
-  if (!found.left) return "on";
+  const std::string on = found.relaxed ? "on, relaxed" : "on";
+  if (!found.left) return on;
   const auto end = std::chrono::system_clock::now() + *found.left;
-  return fmt::format("on; nothing is granted for {}, until {}", format_duration(*found.left),
+  return fmt::format("{}; nothing is granted for {}, until {}", on, format_duration(*found.left),
                      format_time(std::chrono::ceil<std::chrono::seconds>(end)));
 }
 
@@ -42,7 +47,7 @@ void print_lines(const guard_status& found) {
   field("quarantine", bound_in_words(*found.quarantine));
   field("since", format_time(found.since));
   field("incarnation", found.incarnation);
-  if (found.left) field("reason", "a failover may have lost the last commits, or longer leases are out");
+  if (found.left) field("reason", "a failover or a crash may have lost the last commits, or longer leases are out");
 }
 
 int print_state(const options& given, const guard_status& found) {
@@ -80,8 +85,10 @@ int end_quarantine(const options& given) {
 int guard_failovers(const options& given) {
   if (given.guard.ends_quarantine) return end_quarantine(given);
   auto locks = connect(given, [](const event&) {});
-  const bool is_set = given.guard.is_off || given.guard.quarantine;
-  return print_state(given, is_set ? locks.set_guard(given.guard.quarantine) : locks.guard());
+  const auto& to = given.guard;
+  if (!to.is_off && !to.quarantine && !to.is_relaxed) return print_state(given, locks.guard());
+  const auto as_before = to.is_relaxed && !to.quarantine ? locks.guard().quarantine : to.quarantine;
+  return print_state(given, locks.set_guard(as_before, {.relaxed = to.is_relaxed}));
 }
 
 }  // namespace rowlock::command

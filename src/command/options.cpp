@@ -183,10 +183,15 @@ void add_guard(CLI::App& app, options& to) {
   auto& quarantine = add(app, "--quarantine", bounds{1s, 24h * 30}, guard.quarantine,
                          "Switch the guard on, or change how long nothing is granted after a failover: 1s to 30d. No "
                          "lease may be longer.");
-  auto& off = *app.add_flag("--off", guard.is_off, "Switch the guard off.")->excludes(&quarantine);
+  auto& relaxed =
+      *app.add_flag("--relaxed", guard.is_relaxed,
+                    "With or without --quarantine: grants do not wait for the disk, and a crash of the server "
+                    "begins a quarantine, too: PostgreSQL.");
+  auto& off = *app.add_flag("--off", guard.is_off, "Switch the guard off.")->excludes(&quarantine)->excludes(&relaxed);
   auto& end = *app.add_flag("--end-quarantine", guard.ends_quarantine,
                             "End the quarantine that is on: if you know that no commit was lost.")
                    ->excludes(&quarantine)
+                   ->excludes(&relaxed)
                    ->excludes(&off);
   app.add_flag("--yes", guard.is_confirmed, "With --end-quarantine: do not ask, for scripts.")->needs(&end);
   add_json(app, to);

@@ -94,6 +94,7 @@ struct metrics_options {
 /// rowlock guard.
 struct guard_options {
   std::optional<duration> quarantine{};
+  bool is_relaxed = false;
   bool is_off = false;
   bool ends_quarantine = false;
   bool is_confirmed = false;

@@ -236,14 +236,18 @@ more. Clients learn of the change within 20s, and are protected from then on. Le
 than the quarantine; if any is out, a quarantine begins at once. Clients that do not know the guard are refused while it is
 on. The role of the database must be the one that ran rowlock migrate, or have its rights.
 
+On PostgreSQL, --relaxed makes grants, renewals and releases faster: 20s after that they do not wait for the disk any more. A
+crash of the server may lose the last of them, so it begins a quarantine, too; a clean restart does not. Without --quarantine
+its length stays as it is. To go back, give --quarantine without --relaxed.
+
 It does not help against two primaries at once, nor against a former primary that is started again with its old data. SQLite,
 Galera and group replication need no guard, and refuse it.
 
-The state is off or on, the length of a quarantine, the time of the last change (UTC), the server's history of commits to which
+The state is off, on, or on and relaxed, the length of a quarantine, the time of the last change (UTC), the server's history of commits to which
 the tables belong, and, while a quarantine is on, when it ends. The exit status is 1 if --end-quarantine ended none. It asks on
 the terminal; if standard input or standard error is no terminal, --yes is required.
 
-With --json it prints an object: on, quarantine_us, left_us (of the quarantine that is on), since, incarnation and term, the
+With --json it prints an object: on, relaxed, quarantine_us, left_us (of the quarantine that is on), since, incarnation and term, the
 number of changes. A value that does not exist is null.
 
 @options
@@ -251,6 +255,9 @@ number of changes. A value that does not exist is null.
 ## EXAMPLES
 Leases of at most 30s, as rowlock run has them:
  rowlock guard --quarantine 30s
+
+The same, with grants that do not wait for the disk:
+ rowlock guard --relaxed --quarantine 30s
 
 After a planned switchover that lost nothing:
  rowlock guard --end-quarantine)"},

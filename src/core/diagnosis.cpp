@@ -90,8 +90,8 @@ constexpr std::string_view lost_in_failover =
 /// After what was seen of the cluster, or alone if a quarantine is on.
 std::string guard_in_words(const guard_status& guard) {
   if (guard.left)
-    return "a quarantine is on, as a failover may have lost the last commits, or longer leases are out: nothing is "
-           "granted for " +
+    return "a quarantine is on, as a failover or a crash may have lost the last commits, or longer leases are out: "
+           "nothing is granted for " +
            in_whole_seconds(*guard.left);
   return guard.quarantine ? "; a guard is on, with a quarantine of " + in_whole_seconds(*guard.quarantine) : "";
 }

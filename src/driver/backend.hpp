@@ -132,6 +132,7 @@ struct open_options {
   bool transaction_pooling = false;  ///< two transactions of a connection may run in two of the server's sessions
   bool durable_release = false;      ///< a release waits until it is on disk
   bool is_guarded = false;           ///< of sheet(): as it is sent while the guard is on
+  bool may_relax = false;            ///< of sheet(): as it is sent while the guard is relaxed
 };
 
 /// One kind of database. Differences between databases are data, here and in the dialect.

@@ -1454,7 +1454,7 @@ UPDATE rowlock_migration SET checksum = :checksum WHERE version = :version AND c
 -- To test {guarded}, an update of joined tables (acquire_any, acquire_all, grant, a batch of share, upgrade_share, on
 -- MySQL also reserve) locks the row of the guard in share mode until its commit. All other statements lock nothing.
 
--- name: see_guard() -> term, incarnation, quarantine, left, since
+-- name: see_guard() -> term, incarnation, quarantine, left, since, relaxed
 -- doing: reading the guard
 -- does: its row. incarnation is NULL if it is off; left: until the end of a quarantine
 -- locks: none
@@ -1463,6 +1463,11 @@ UPDATE rowlock_migration SET checksum = :checksum WHERE version = :version AND c
 -- read:
 SELECT term, incarnation, quarantine, TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), grants_from), us(since)
 FROM rowlock_guard;
+
+-- name: see_witness() -> term
+-- doing: reading the guard
+-- does: the term in its row, which was written with the guard's row
+-- none: here no table shows that the server has crashed
 
 -- name: incarnation() -> incarnation
 -- doing: reading the guard
@@ -1473,7 +1478,7 @@ FROM rowlock_guard;
 -- read:
 SELECT CONVERT({incarnation} USING utf8mb4);
 
--- name: set_guard(term, incarnation, quarantine, left, number) -> term
+-- name: set_guard(term, incarnation, quarantine, left, number, relaxed) -> term
 -- doing: changing the guard
 -- does: replaces the row, if it has the term that was seen, and gives it the term `number`
 -- rules: always_changes
@@ -1489,6 +1494,11 @@ UPDATE rowlock_guard SET term = :number, incarnation = :incarnation, quarantine 
 WHERE term = :term;
 -- read back:
 SELECT term FROM rowlock_guard WHERE term = :number;
+
+-- name: await_relaxed() -> anything
+-- doing: changing the guard
+-- does: waits for statements that may commit without waiting for the disk
+-- none: as see_witness
 
 -- name: serve_from(version, number) -> version
 -- doing: changing the guard

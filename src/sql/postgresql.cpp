@@ -35,20 +35,34 @@ std::string setting(std::string_view name, std::string_view value) {
   return " AND set_config('" + std::string{name} + "', '" + std::string{value} + "', true) IS NOT NULL";
 }
 
-// It is evaluated once in a statement. A promotion ends all sessions' right to write the old history, so what was read
-// here is still right at the commit.
+// It is evaluated once in a statement. A promotion ends all sessions' right to write the old history, and a crash ends
+// the sessions, so what was read here is still right at the commit.
 constexpr std::string_view guarded =
     " AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) "
-    "AND g.grants_from <= clock_timestamp() FROM rowlock_guard g)";
+    "AND g.grants_from <= clock_timestamp() "
+    "AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM rowlock_witness w)) FROM rowlock_guard g)";
+
+// A client that does not know yet that the guard is relaxed, or sends this when it is not any more, waits for the disk.
+// FOR KEY SHARE locks no row here, but the table, until the commit: await_relaxed waits for that.
+std::string relaxed_if_guarded_so(std::string_view otherwise) {
+  return " AND set_config('synchronous_commit', coalesce((SELECT 'off' FROM rowlock_guard g "
+         "WHERE g.relaxed_from <= clock_timestamp() AND g.term = (SELECT w.term FROM rowlock_witness w) "
+         "AND NOT EXISTS (SELECT FROM rowlock_witness w WHERE w.id = 0 FOR KEY SHARE)), " +
+         std::string{otherwise} + "), true) IS NOT NULL";
+}
 
 // Settings live in the session, unless several clients share it: then each statement contains the settings that it
 // needs, for its own transaction.
 spelling as_sent(const choices& with) {
   const auto finish = [with](const std::string& text, const entry& /*of*/) {
-    const auto durable = with.transaction_pooling ? setting("synchronous_commit", "on") : std::string{};
+    const auto always = with.transaction_pooling ? setting("synchronous_commit", "on") : std::string{};
+    const auto durable =
+        with.may_relax
+            ? relaxed_if_guarded_so(with.transaction_pooling ? "'on'" : "current_setting('synchronous_commit')")
+            : always;
     const auto relaxed = setting("synchronous_commit", "off");
     auto out = replaced(replaced(text, "{durably}", durable), "{relaxed}", relaxed);
-    out = replaced(out, "{releasing}", with.durable_release ? durable : relaxed);
+    out = replaced(replaced(out, "{always durably}", always), "{releasing}", with.durable_release ? durable : relaxed);
     out = replaced(out, "{guarded}", with.is_guarded ? guarded : "");
     out = replaced(out, "{after_all}", "repeat(convert_from('\\xf48fbfbf', 'UTF8'), 64)");
     out = replaced(out, "{briefly}", with.transaction_pooling ? setting("lock_timeout", "100ms") : std::string{});

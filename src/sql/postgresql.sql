@@ -8,10 +8,13 @@
 --                 that was set to infinity by hand counts as the year 9999 or 1: calculating with infinity would be an
 --                 error for every client that reads the row.
 --   {relaxed}     AND set_config('synchronous_commit', 'off', true) IS NOT NULL
---   {durably}     With transaction_pooling the same with 'on'. Elsewhere nothing: the session has that setting.
+--   {always durably}  With transaction_pooling the same with 'on'. Elsewhere nothing: the session has that setting.
+--   {durably}     The same, but for a client that has seen a relaxed guard {relaxed} if its row still says so and no
+--                 crash was since. The statement itself reads that.
 --   {releasing}   With durable_release as {durably}, otherwise as {relaxed}.
---   {guarded}     If the guard is on: AND the server's incarnation is that of the guard, and no quarantine is on.
---                 Otherwise nothing. Where it does not hold, a statement locks and grants nothing.
+--   {guarded}     If the guard is on: AND the server's incarnation is that of the guard, no quarantine is on, and, if the
+--                 guard is relaxed, no crash was since. Otherwise nothing. Where it does not hold, a statement locks and
+--                 grants nothing.
 --   {after_all}   A text that is after all names.
 --   {briefly}     With transaction_pooling AND set_config('lock_timeout', '100ms', true) IS NOT NULL. Elsewhere nothing.
 --
@@ -1601,14 +1604,24 @@ UPDATE rowlock_migration SET checksum = :checksum::text WHERE version = :version
 -- changes. The condition {guarded} compares the timeline alone: another system identifier needs another session, and a
 -- client reads incarnation at the beginning of each.
 
--- name: see_guard() -> term, incarnation, quarantine, left, since
+-- name: see_guard() -> term, incarnation, quarantine, left, since, relaxed
 -- doing: reading the guard
 -- does: its row. incarnation is NULL if it is off; left: until the end of a quarantine
 -- locks: none
 -- clock: in the row's expression
 -- no row: the row was deleted: as if the guard were off
 -- read:
-SELECT term, incarnation, quarantine, us(grants_from - clock_timestamp()), us(since) FROM rowlock_guard;
+SELECT term, incarnation, quarantine, us(grants_from - clock_timestamp()), us(since), relaxed_from IS NOT NULL
+FROM rowlock_guard;
+
+-- name: see_witness() -> term
+-- doing: reading the guard
+-- does: the term in its row, which was written with the guard's row
+-- locks: none
+-- clock: not read
+-- no row: since then the server has crashed or was promoted, or the guard was never relaxed
+-- read:
+SELECT term FROM rowlock_witness;
 
 -- name: incarnation() -> incarnation
 -- doing: reading the guard
@@ -1621,22 +1634,43 @@ SELECT CASE WHEN NOT pg_is_in_recovery() THEN
   (SELECT system_identifier FROM pg_control_system())::text || '/' ||
     substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END;
 
--- name: set_guard(term, incarnation, quarantine, left, number) -> term
+-- name: set_guard(term, incarnation, quarantine, left, number, relaxed) -> term
 -- doing: changing the guard
 -- does: replaces the row, if it has the term that was seen, and gives it the term `number`
 -- locks: the row
 -- clock: in the row's expression
 -- no row: another client has changed it
 -- write: grants begin after :left. NULL: after a quarantine if a lease that is longer than it is out, otherwise at once.
---   It waits for the disk: nothing may be granted by a row that a crash takes back.
-UPDATE rowlock_guard SET term = :number::bigint, incarnation = :incarnation::text, quarantine = :quarantine::bigint,
-  since = clock_timestamp(),
-  grants_from = clock_timestamp() + interval '1 microsecond' * coalesce(:left::bigint, CASE WHEN EXISTS (
-    SELECT FROM rowlock_lock WHERE owner IS NOT NULL
-      AND expires_at > clock_timestamp() + :quarantine::bigint * interval '1 microsecond')
-    THEN :quarantine::bigint ELSE 0 END)
-WHERE term = :term::bigint{durably}
-RETURNING term;
+--   It waits for the disk: nothing may be granted by a row that a crash takes back. The witness has the same term, so it
+--   counts only with this row, and with the quarantine that it begins. Relaxed commits begin 20 s after the guard became
+--   relaxed: a client that still believes that the guard is off does not look for the witness.
+WITH changed AS (
+  UPDATE rowlock_guard SET term = :number::bigint, incarnation = :incarnation::text, quarantine = :quarantine::bigint,
+    since = clock_timestamp(),
+    relaxed_from = CASE WHEN :relaxed::bigint = 1
+      THEN coalesce(relaxed_from, clock_timestamp() + interval '20 seconds') END,
+    grants_from = clock_timestamp() + interval '1 microsecond' * coalesce(:left::bigint, CASE WHEN EXISTS (
+      SELECT FROM rowlock_lock WHERE owner IS NOT NULL
+        AND expires_at > clock_timestamp() + :quarantine::bigint * interval '1 microsecond')
+      THEN :quarantine::bigint ELSE 0 END)
+  WHERE term = :term::bigint{always durably}
+  RETURNING term, relaxed_from),
+witnessed AS (
+  INSERT INTO rowlock_witness (id, term) SELECT 1, term FROM changed WHERE relaxed_from IS NOT NULL
+  ON CONFLICT (id) DO UPDATE SET term = excluded.term)
+SELECT term FROM changed;
+
+-- name: await_relaxed() -> anything
+-- doing: changing the guard
+-- does: waits for statements that may commit without waiting for the disk. Others wait until the transaction ends
+-- locks: the table of the witness; waits at most lock_timeout
+-- clock: not read
+-- no row: always
+-- Sent before set_guard, in its transaction, if that makes a relaxed guard another one. PostgreSQL locks a statement's
+-- tables before it takes its snapshot. So a statement either has written its commit before set_guard, whose commit
+-- waits for the disk with all that was written before, or it sees the new row.
+-- write:
+LOCK TABLE rowlock_witness IN EXCLUSIVE MODE;
 
 -- name: serve_from(version, number) -> version
 -- doing: changing the guard
@@ -1645,7 +1679,7 @@ RETURNING term;
 -- clock: not read
 -- no row: the schema has no such version
 -- write:
-UPDATE rowlock_migration SET serves_from = :number::integer WHERE version = :version::integer{durably}
+UPDATE rowlock_migration SET serves_from = :number::integer WHERE version = :version::integer{always durably}
 RETURNING version;
 
 -- ---- In the caller's transaction ------------------------------------------------------------------------------------

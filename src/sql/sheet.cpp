@@ -13,8 +13,8 @@ bool is_there(const step& s) { return s.read || s.write || s.batch; }
 
 // Channels for notifications begin with the prefix, too, but have no schema.
 std::string named(std::string text, const sheet::naming& by) {
-  for (const auto* each :
-       {"rowlock_lock", "rowlock_waiter", "rowlock_share", "rowlock_edge", "rowlock_migration", "rowlock_guard"})
+  for (const auto* each : {"rowlock_lock", "rowlock_waiter", "rowlock_share", "rowlock_edge", "rowlock_migration",
+                           "rowlock_guard", "rowlock_witness"})
     text = replaced(text, each, std::string{by.place}.append(each));
   return with_prefix(text, by.prefix);
 }
@@ -34,6 +34,7 @@ sheet::sheet(std::span<const step> steps, const naming& names, const capabilitie
   can_.finds_blockers = has(verb::find_pinning);
   can_.lists_transactions = has(verb::find_held);
   can_.guards_failovers = has(verb::see_guard, verb::incarnation, verb::set_guard, verb::serve_from);
+  can_.notices_crashes = has(verb::see_witness, verb::await_relaxed);
   can_.shows_locked_rows = has(verb::touch);
 }
 

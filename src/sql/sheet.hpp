@@ -95,6 +95,7 @@ struct capabilities {
   bool finds_blockers = false;      ///< find_pinning
   bool lists_transactions = false;  ///< find_held
   bool guards_failovers = false;    ///< see_guard, set_guard: the database may lose commits in a failover
+  bool notices_crashes = false;     ///< see_witness, await_relaxed
   bool shows_locked_rows = false;   ///< touch
   bool reads_uncommitted = false;   ///< find_held reads uncommitted data and may be wrong; elsewhere it answers facts
 };
@@ -170,6 +171,7 @@ struct choices {
   bool transaction_pooling = false;  ///< each statement contains the settings that it needs
   bool durable_release = false;      ///< a release waits until it is on disk
   bool is_guarded = false;           ///< the guard is on: what grants tests it
+  bool may_relax = false;            ///< the guard was seen relaxed: what commits tests whether it still is
 };
 sheet postgresql(std::string_view prefix, const choices& with);
 /// The same without notifications besides its work, and without a grant that its waiter would not hear of; nullopt: it

@@ -815,19 +815,29 @@ UPDATE rowlock_migration SET checksum = :checksum WHERE version = :version AND c
 
 -- ---- The guard over failovers ----------------------------------------------------------------------------------------
 
--- name: see_guard() -> term, incarnation, quarantine, left, since
+-- name: see_guard() -> term, incarnation, quarantine, left, since, relaxed
 -- doing: reading the guard
 -- does: its row. incarnation is NULL if it is off; left: until the end of a quarantine
 -- none: a file has one history of commits
+
+-- name: see_witness() -> term
+-- doing: reading the guard
+-- does: the term in its row, which was written with the guard's row
+-- none: as see_guard
 
 -- name: incarnation() -> incarnation
 -- doing: reading the guard
 -- does: the incarnation of this server
 -- none: as see_guard
 
--- name: set_guard(term, incarnation, quarantine, left, number) -> term
+-- name: set_guard(term, incarnation, quarantine, left, number, relaxed) -> term
 -- doing: changing the guard
 -- does: replaces the row, if it has the term that was seen, and gives it the term `number`
+-- none: as see_guard
+
+-- name: await_relaxed() -> anything
+-- doing: changing the guard
+-- does: waits for statements that may commit without waiting for the disk
 -- none: as see_guard
 
 -- name: serve_from(version, number) -> version

@@ -214,6 +214,91 @@ TEST(guard_of_synchronous_pair, begins_a_quarantine_by_a_promotion_too) {
   EXPECT_TRUE(grants_after_quarantine(locks, "another", next));
   EXPECT_EQ(known.why_lost(), loss_reason::none) << to_string(known.why_lost());
 }
+
+/// Players on a server with a relaxed guard, which crashes again and again, and then lacks the last commits.
+class storm_of_crashes {
+ public:
+  storm_of_crashes() {
+    round_.let_commits_be_lost();
+    server_.write_late();
+    default_ =
+        place_->set_default("synchronous_commit", "off");  // players' own commits would write those of locks, too
+    static_cast<void>(locks_.set_guard(quarantine, {.relaxed = true}));
+    place_->execute("UPDATE rowlock_guard SET relaxed_from = clock_timestamp()");
+  }
+
+  void play(std::chrono::seconds time, int crashes) {
+    round_.play(time, {[&](std::mt19937& random) { crash(random); }}, crashes);
+  }
+  round& players() { return round_; }
+  server_database& place() { return *place_; }
+  int crashes() const { return crashes_; }
+  auto soonest_grant() const { return soonest_grant_; }
+
+  void report(const verdict_of_history& found) const {
+    std::cout << crashes_ << " crashes, " << found.beliefs << " acquisitions, " << found.double_holders
+              << " double holders; granted " << std::chrono::round<std::chrono::milliseconds>(soonest_grant_).count()
+              << " ms after a crash at least\n";
+  }
+
+ private:
+  void crash(std::mt19937& random) {
+    ++crashes_;
+    let_pass_at_most(3s, random);
+    auto paused = round_.pause_one(random);
+    const stopwatch since;
+    switch (random() % 3) {
+      case 0:
+        server_.kill_session();
+        break;
+      case 1:
+        server_.kill_first_process();
+        server_.start();
+        break;
+      default:
+        server_.crash();
+        server_.start();
+    }
+    EXPECT_TRUE(eventually([&] { return succeeds([&] { return locks_.try_acquire("first", {.lease = 1s}); }); }));
+    soonest_grant_ = std::min(soonest_grant_, since.elapsed());
+    paused.reset();
+    round_.goes_on();
+  }
+
+  postgresql_server server_;
+  std::unique_ptr<server_database> place_ = server_.open();
+  std::unique_ptr<obstacle> default_;
+  round round_{place_->url(), place_->url(), {std::string{long_holds} + "=on"}};
+  client locks_ = client::connect(place_->url(), {.call_timeout = 3s, .observer = silent()});
+  int crashes_ = 0;
+  std::chrono::steady_clock::duration soonest_grant_ = std::chrono::steady_clock::duration::max();
+};
+
+TEST(soak_of_crashes, with_a_relaxed_guard) {
+  if (!is_full_tier() && !is_soak()) GTEST_SKIP() << "it takes long";
+  play_rounds([](std::chrono::seconds time) {
+    storm_of_crashes one;
+    one.play(time, 3);
+    one.players().end(true);
+    one.report(one.players().found(true));
+    EXPECT_GE(one.soonest_grant(), quarantine);
+  });
+}
+
+// Or else the other one shows nothing.
+TEST(soak_of_crashes, with_a_witness_that_survives_them_let_two_hold_a_name) {
+  constexpr int enough = 20;
+  if (!is_full_tier() && !is_soak()) GTEST_SKIP() << "it takes long";
+  storm_of_crashes one;
+  one.place().execute("ALTER TABLE rowlock_witness SET LOGGED");
+  verdict_of_history found;
+  while (one.crashes() < enough && found.double_holders == 0) {
+    one.play(0s, 1);
+    found = one.players().found(true);
+  }
+  one.report(found);
+  EXPECT_GT(found.double_holders, 0);
+}
 #endif
 
 }  // namespace

@@ -106,7 +106,8 @@ const std::pair<const char*, driver::open_options> postgresql_options[] = {
     {"durable_release", {.durable_release = true}},
     {"transaction_pooling", {.transaction_pooling = true}},
     {"both", {.transaction_pooling = true, .durable_release = true}},
-    {"guarded", {.is_guarded = true}}};
+    {"guarded", {.is_guarded = true}},
+    {"relaxed", {.is_guarded = true, .may_relax = true}}};
 
 sent_texts postgresql_texts(std::string_view prefix) {
   sent_texts out;

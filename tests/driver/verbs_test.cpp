@@ -26,10 +26,11 @@ std::set<verb> lacking(const sheets::sheet& sql) {
 TEST(verbs_test, sqlite_lacks_what_needs_row_locks_or_notifications) {
   const auto sql = sheet_of("sqlite");
   EXPECT_EQ(lacking(sql),
-            (std::set{verb::hold, verb::find_held, verb::vacate_expired, verb::find_pinning, verb::end_session,
-                      verb::acquire_in_turn, verb::acquire_existing, verb::ring, verb::notify_waiters, verb::touch,
-                      verb::pinned_by, verb::mark_waiting, verb::clear_waiting, verb::first_waiter, verb::see_guard,
-                      verb::incarnation, verb::set_guard, verb::serve_from}));
+            (std::set{verb::hold,           verb::find_held,       verb::vacate_expired,   verb::find_pinning,
+                      verb::end_session,    verb::acquire_in_turn, verb::acquire_existing, verb::ring,
+                      verb::notify_waiters, verb::touch,           verb::pinned_by,        verb::mark_waiting,
+                      verb::clear_waiting,  verb::first_waiter,    verb::see_guard,        verb::incarnation,
+                      verb::set_guard,      verb::serve_from,      verb::see_witness,      verb::await_relaxed}));
   EXPECT_TRUE(sql.can().grants_to_a_ticket);
   EXPECT_FALSE(sql.can().marks_waiting);
   EXPECT_FALSE(sql.can().acquires_in_turn);
@@ -58,7 +59,7 @@ TEST(verbs_test, mysql_lists_transactions_and_cannot_notify) {
   const auto sql = sheet_of("mysql");
   EXPECT_EQ(lacking(sql), (std::set{verb::hold_while_alive, verb::names_liveness, verb::vacate_dead, verb::find_pinning,
                                     verb::end_session, verb::acquire_in_turn, verb::acquire_existing, verb::ring,
-                                    verb::notify_waiters, verb::touch}));
+                                    verb::notify_waiters, verb::touch, verb::see_witness, verb::await_relaxed}));
   EXPECT_TRUE(sql.can().grants_to_a_ticket);
   EXPECT_FALSE(sql.can().acquires_in_turn);
   EXPECT_FALSE(sql.can().notifies_waiters);

@@ -65,6 +65,31 @@ void postgresql_server::follow(const postgresql_server& primary) {
   start();
 }
 
+void postgresql_server::kill_first_process() {
+  const auto all = processes();
+  end(SIGKILL);
+  const auto runs = [](pid_t pid) {
+    std::error_code none;
+    static_cast<void>(fs::read_symlink("/proc/" + std::to_string(pid) + "/exe", none));
+    return !none;
+  };
+  if (!eventually([&] { return std::none_of(all.begin(), all.end(), runs); }))
+    throw std::runtime_error{"the server's processes do not end"};
+}
+
+void postgresql_server::kill_session() const {
+  const auto other = connect();
+  ::kill(static_cast<pid_t>(connect().run("SELECT pg_backend_pid()").number(0, 0).value()), SIGKILL);
+  if (!eventually([&] { return !other.is_alive() && answers(); }))
+    throw std::runtime_error{"the server does not start again after a session was killed"};
+}
+
+void postgresql_server::write_late() const {
+  connect().run("ALTER SYSTEM SET wal_writer_delay = '10s'");
+  connect().run("ALTER SYSTEM SET full_page_writes = off");  // a full page of the log is written at once
+  connect().run("SELECT pg_reload_conf()");
+}
+
 bool postgresql_server::has_small_queue(server_database& place) {
   return place.number("SELECT count(*) FROM pg_settings WHERE name = 'max_notify_queue_pages' AND setting = '64'") == 1;
 }

@@ -21,6 +21,13 @@ class postgresql_server : public private_server {
   server_address address() const override;
   std::unique_ptr<server_database> open() const override;
 
+  /// Its first process is killed; when this returns, the others have noticed that, and have ended.
+  void kill_first_process();
+  /// The process of a session is killed; when this returns, the server has ended all others, and has started again.
+  void kill_session() const;
+  /// Commits that do not wait for the disk are in memory for long, unless one that waits comes after them, or many do.
+  void write_late() const;
+
   /// Whether notifications fill the queue of the server there soon: of such a one since PostgreSQL 17.
   static bool has_small_queue(server_database& place);
   /// Its commits wait for a standby, also while there is none.

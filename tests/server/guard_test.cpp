@@ -179,6 +179,32 @@ TEST_P(guard, refuses_a_quarantine_that_is_too_short_or_too_long) {
     EXPECT_TRUE(throws(errc::invalid_option, [&] { static_cast<void>(operator_.set_guard(length)); }));
 }
 
+TEST_P(guard, is_relaxed_where_a_crash_is_noticed) {
+  const auto relax = [&] { return operator_.set_guard(quarantine, {.relaxed = true}); };
+  if (GetParam().name != "postgresql") {
+    EXPECT_TRUE(throws(errc::unsupported, [&] { static_cast<void>(relax()); }));
+    EXPECT_FALSE(operator_.guard().relaxed);
+    return;
+  }
+  auto locks = connect();
+  const auto term = operator_.guard().term;
+  EXPECT_TRUE(relax().relaxed);
+  EXPECT_TRUE(locks.try_acquire("orders/42", brief).has_value()) << "no quarantine begins";
+  db().execute("DELETE FROM rowlock_witness");  // as a crash does
+  db().end_sessions();
+  EXPECT_TRUE(eventually([&] { return succeeds([&] { return locks.guard().left.has_value(); }); }));
+  EXPECT_FALSE(locks.try_acquire("orders/43", brief).has_value());
+  const auto seen = locks.guard();
+  EXPECT_TRUE(seen.relaxed);
+  EXPECT_EQ(seen.term, term + 2);
+  EXPECT_TRUE(locks.try_acquire_for("orders/43", soon, brief).has_value());
+  EXPECT_FALSE(operator_.set_guard(quarantine).relaxed);
+}
+
+TEST_P(guard, is_not_relaxed_without_a_quarantine) {
+  EXPECT_TRUE(throws(errc::invalid_option, [&] { static_cast<void>(operator_.set_guard({}, {.relaxed = true})); }));
+}
+
 TEST_P(guard, needs_the_rights_of_its_operator) {
   auto guest = connect_to(db().url_of_guest("SELECT, INSERT, UPDATE, DELETE"));
   db().execute("REVOKE UPDATE ON rowlock_migration FROM " + db().guest());
@@ -189,7 +215,9 @@ TEST(guard_of_a_file, is_not_needed) {
   auto locks = client::connect("sqlite::memory:");
   locks.migrate();
   EXPECT_FALSE(locks.guard().quarantine.has_value());
-  EXPECT_TRUE(throws(errc::unsupported, [&] { static_cast<void>(locks.set_guard(quarantine)); }));
+  for (const bool relaxed : {false, true})
+    EXPECT_TRUE(
+        throws(errc::unsupported, [&] { static_cast<void>(locks.set_guard(quarantine, {.relaxed = relaxed})); }));
 }
 
 }  // namespace

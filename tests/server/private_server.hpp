@@ -59,15 +59,16 @@ class private_server {
   void make_certificate() const;
   /// Runs a program to its end, in the folder.
   void run(const words& command) const;
+  void end(int signal);
+  /// Its own, the first of which has started the others.
+  std::vector<pid_t> processes() const;
 
  private:
   virtual words command() const = 0;
   virtual bool answers() const = 0;
 
   pid_t spawn(const words& command) const;
-  void end(int signal);
   bool has_ended();
-  std::vector<pid_t> processes() const;
 
   temp_folder folder_;
   std::string user_;

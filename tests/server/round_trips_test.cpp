@@ -49,7 +49,10 @@ TEST_P(round_trips, of_each_call_about_a_known_name_are_few) {
   locks_.acquire("orders/42").release();
   std::optional<held_lock> held;
   EXPECT_EQ(of([&] { held = locks_.try_acquire("orders/42"); }), of_acquiring());
-  EXPECT_EQ(of([&] { EXPECT_FALSE(locks_.try_acquire("orders/42").has_value()); }), of_acquiring()) << "refused";
+  // PostgreSQL is asked for the row first, which this client was granted last, and then as for any name.
+  const auto refused = [&] { EXPECT_FALSE(locks_.try_acquire("orders/42").has_value()); };
+  EXPECT_EQ(of(refused), is_on("postgresql") ? 2 : of_acquiring());
+  EXPECT_EQ(of(refused), of_acquiring()) << "it was refused before";
   EXPECT_EQ(of([&] { held->extend(long_lease); }), 1);
   EXPECT_EQ(of([&] { held->release(); }), 1);
 }
@@ -147,6 +150,8 @@ class batch : public round_trips {
 ROWLOCK_SUITE_ON_EACH_SERVER(batch);
 
 TEST_P(batch, needs_as_many_round_trips_whatever_its_size) {
+  acquire(largest);  // makes the rows
+  release(largest);
   acquire(2);
   renew(2);
   release(2);

@@ -20,6 +20,7 @@
 #include "store/schema.hpp"
 #include "support/background.hpp"
 #include "support/databases.hpp"
+#include "support/errors.hpp"
 #include "support/recorder.hpp"
 #include "support/server_database.hpp"
 #include "testkit/eventually.hpp"
@@ -29,7 +30,7 @@
 #endif
 
 // Every statement that grants, as it is sent while the guard is on: it grants nothing on a server of another
-// incarnation, nothing in a quarantine, and otherwise as before.
+// incarnation, nothing in a quarantine, nothing after a crash if the guard is relaxed, and otherwise as before.
 
 namespace rowlock::test {
 namespace {
@@ -119,7 +120,7 @@ constexpr verb other_writes[] = {verb::make,          verb::vacate_expired, verb
                                  verb::mark_waiting,  verb::clear_waiting,  verb::raise_floor,  verb::sweep,
                                  verb::purge_tickets, verb::applying,       verb::declare_held, verb::forget_held,
                                  verb::purge_held,    verb::end_session,    verb::probe,        verb::hold_while_alive,
-                                 verb::set_guard,     verb::serve_from};
+                                 verb::set_guard,     verb::serve_from,     verb::await_relaxed};
 
 class failover_guard : public on_each_database {
  protected:
@@ -137,11 +138,15 @@ class failover_guard : public on_each_database {
     until_ = steps::limits();
     return {.sheet = plain_->sql(), .session = plain_->session(), .until = until_};
   }
-  void set(const std::string& incarnation, duration left) {
+  void set(const std::string& incarnation, duration left, bool is_relaxed = false) {
     const auto seen = store::see_guard(on_session()).value();
-    ASSERT_TRUE(store::set_guard(
-        on_session(), seen.term,
-        {.term = seen.term + 1, .quarantine = duration{1min}, .incarnation = incarnation, .left = left}, false));
+    ASSERT_TRUE(store::set_guard(on_session(), seen.term,
+                                 {.term = seen.term + 1,
+                                  .quarantine = duration{1min},
+                                  .incarnation = incarnation,
+                                  .left = left,
+                                  .is_relaxed = is_relaxed},
+                                 false));
   }
   /// Calls with the guard as it is on another server, in a quarantine, and when grants have begun.
   void expect_guarded(const std::function<bool()>& is_granted, bool locks_guard = false) {
@@ -151,9 +156,25 @@ class failover_guard : public on_each_database {
     EXPECT_FALSE(is_granted()) << "in a quarantine";
     set(own_, duration::zero());
     EXPECT_TRUE(is_granted());
+    if (is_postgresql()) expect_crash_noticed(is_granted);
     if (locks_guard) return;
     const auto locked = db().transaction("UPDATE rowlock_guard SET term = term + 1");
     EXPECT_TRUE(is_granted()) << "while the guard is being changed";
+  }
+
+  /// A crash empties the table of the witness.
+  void expect_crash_noticed(const std::function<bool()>& is_granted) {
+    set(own_, duration::zero(), true);
+    EXPECT_TRUE(is_granted()) << "with a relaxed guard";
+    db().execute("DELETE FROM rowlock_witness");
+    EXPECT_FALSE(is_granted()) << "after a crash";
+    db().execute("INSERT INTO rowlock_witness SELECT 1, term - 1 FROM rowlock_guard");
+    EXPECT_FALSE(is_granted()) << "with the witness of another row";
+    set(own_, 1h, true);
+    EXPECT_FALSE(is_granted()) << "in the quarantine";
+    set(own_, duration::zero());
+    db().execute("DELETE FROM rowlock_witness");
+    EXPECT_TRUE(is_granted()) << "after a crash under another guard";
   }
 
   /// An update of joined tables does.
@@ -318,6 +339,10 @@ TEST_P(failover_guard, is_tested_by_every_statement_that_grants) {
   }
 }
 
+auto number_of_conditions(const std::optional<std::string>& text) {
+  return text ? sheets::replaced(*text, "grants_from", "grants_from ").size() - text->size() : 0;
+}
+
 // A verb or a text that is new belongs to one of the lists.
 TEST_P(failover_guard, is_tested_by_no_other_statement) {
   using texts = std::set<std::pair<std::string_view, std::string_view>>;
@@ -333,7 +358,8 @@ TEST_P(failover_guard, is_tested_by_no_other_statement) {
     const auto& sent = guarded_->sql()[what];
     for (const auto& [text, name] : all_texts) {
       const bool is_for_mariadb = text == &step::making || text == &step::batch_making;
-      if (sent.*text != plain_->sql()[what].*text && (!is_for_mariadb || is_mariadb()))
+      if (number_of_conditions(sent.*text) != number_of_conditions(plain_->sql()[what].*text) &&
+          (!is_for_mariadb || is_mariadb()))
         guarded.emplace(sheets::name_of(what), name);
     }
     EXPECT_TRUE(!(sent.write || (sent.batch && !sent.read)) || known.contains(what)) << sheets::name_of(what);
@@ -342,6 +368,115 @@ TEST_P(failover_guard, is_tested_by_no_other_statement) {
 }
 
 #ifdef ROWLOCK_WITH_POSTGRESQL
+class relaxed_guard : public failover_guard {
+ protected:
+  relaxed_guard() {
+    guarded_.emplace(db().url(), driver::open_options{.is_guarded = true, .may_relax = true});
+    set(own_, duration::zero(), true);
+    db().execute(
+        "CREATE TABLE seen (setting text); GRANT ALL ON seen TO PUBLIC; CREATE FUNCTION see() RETURNS trigger LANGUAGE "
+        "plpgsql AS $$ BEGIN "
+        "INSERT INTO seen VALUES (current_setting('synchronous_commit')); RETURN NULL; END $$; "
+        "CREATE TRIGGER see_locks AFTER INSERT OR UPDATE OR DELETE ON rowlock_lock EXECUTE FUNCTION see()");
+  }
+
+  void begin_to_relax() { db().execute("UPDATE rowlock_guard SET relaxed_from = clock_timestamp()"); }
+  /// Those that {durably} is in.
+  static std::vector<grant> all() {
+    std::vector<grant> out{
+        {verb::renew, &step::write, before::mine},         {verb::renew, &step::batch, before::mine},
+        {verb::extend, &step::write, before::mine},        {verb::extend, &step::batch, before::mine},
+        {verb::defer_release, &step::write, before::mine}, {verb::defer_release, &step::batch, before::mine},
+        {verb::free, &step::write, before::mine},          {verb::downgrade, &step::write, before::mine},
+        {verb::renew_share, &step::batch, before::shared}, {verb::extend_share, &step::batch, before::shared}};
+    for (const grant& each : granting)
+      if (each.what != verb::hold && each.what != verb::release) out.push_back(each);
+    return out;
+  }
+  /// The settings with which the statement committed, of this session or a pooler's.
+  std::set<std::string> settings_of(const grant& g) {
+    prepare(g.row);
+    if (g.what == verb::compare_and_set || g.what == verb::free) version_ = state_of_row().version;
+    if (g.what == verb::renew_share || g.what == verb::extend_share)
+      db().execute("UPDATE rowlock_lock SET expires_at = expires_at - interval '1 minute' WHERE name = '" + name_ +
+                   "'");
+    db().execute("DELETE FROM seen");
+    send(*guarded_, only(g), arguments(me, g.what == verb::share && g.row == before::shared ? also_id : row_id));
+    std::set<std::string> out;
+    for (const auto& row : db().ask("SELECT setting FROM seen")) out.insert(row.at(0).value());
+    return out;
+  }
+  void expect_settings(const std::set<std::string>& expected, bool is_known = true) {
+    for (const bool pooled : {false, true}) {
+      guarded_.emplace(db().url(),
+                       driver::open_options{.transaction_pooling = pooled, .is_guarded = true, .may_relax = is_known});
+      for (const grant& each : all()) {
+        if (is_missing(each)) continue;
+        EXPECT_EQ(settings_of(each), expected) << each;
+      }
+    }
+  }
+  bool tighten(const driver::limits& until) {
+    const auto seen = store::see_guard(on_session()).value();
+    auto next = seen;
+    ++next.term;
+    next.is_relaxed = false;
+    const store::access on{.sheet = plain_->sql(), .session = plain_->session(), .until = until};
+    return store::tighten_guard(on, seen.term, next, false);
+  }
+};
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(relaxed_guard);
+INSTANTIATE_TEST_SUITE_P(on, relaxed_guard, testing::ValuesIn([] {
+                           auto out = databases();
+                           std::erase_if(out, [](const auto& kind) { return kind.name != "postgresql"; });
+                           return out;
+                         }()),
+                         database_name);
+
+TEST_P(relaxed_guard, lets_no_commit_wait_for_the_disk) {
+  begin_to_relax();
+  expect_settings({"off"});
+}
+
+// Clients may believe for 20 s that the guard is off.
+TEST_P(relaxed_guard, waits_for_the_disk_until_all_clients_know_it) {
+  EXPECT_EQ(db().number("SELECT (extract(epoch FROM relaxed_from - since))::integer FROM rowlock_guard"), 20);
+  expect_settings({"on"});
+}
+
+TEST_P(relaxed_guard, lets_a_client_that_does_not_know_it_wait_for_the_disk) {
+  begin_to_relax();
+  expect_settings({"on"}, false);
+}
+
+TEST_P(relaxed_guard, remains_relaxed_when_it_is_changed) {
+  begin_to_relax();
+  set(own_, duration::zero(), true);
+  EXPECT_EQ(settings_of({verb::acquire, &step::write, before::vacant}), std::set<std::string>{"off"});
+}
+
+TEST_P(relaxed_guard, waits_for_the_disk_after_a_crash_until_it_was_noticed) {
+  begin_to_relax();
+  db().execute("DELETE FROM rowlock_witness");
+  EXPECT_EQ(settings_of({verb::renew, &step::write, before::mine}), std::set<std::string>{"on"});
+}
+
+TEST_P(relaxed_guard, is_tightened_once_relaxed_statements_have_committed) {
+  begin_to_relax();
+  const driver::limits brief{.deadline = base::later(base::now(), 500ms)};
+  prepare(before::mine);
+  guarded_->session().begin(steps::limits());
+  EXPECT_FALSE(send(*guarded_, guarded_->sql()[verb::renew], arguments(me, row_id)).empty());
+  EXPECT_TRUE(throws(errc::call_timed_out, [&] { tighten(brief); }));
+  guarded_->session().commit(steps::limits());
+  prepare(before::vacant);
+  guarded_->session().begin(steps::limits());
+  EXPECT_FALSE(send(*guarded_, guarded_->sql()[verb::hold], arguments(me, row_id)).empty());
+  EXPECT_TRUE(tighten(steps::limits())) << "beside a transaction that is open for long";
+  guarded_->session().rollback(steps::limits());
+  EXPECT_EQ(settings_of({verb::acquire, &step::write, before::vacant}), std::set<std::string>{"on"});
+}
+
 class callers_guard_on_postgresql : public failover_guard {
  protected:
   sql_rows ask(const std::string& text, std::int64_t version) {

@@ -118,7 +118,8 @@ void database::raise_floor(std::int64_t version) {
 void database::drop_tables() {
   execute(
       "DROP TABLE rowlock_lock; DROP TABLE rowlock_migration; DROP TABLE IF EXISTS rowlock_waiter; "
-      "DROP TABLE IF EXISTS rowlock_share; DROP TABLE IF EXISTS rowlock_edge; DROP TABLE IF EXISTS rowlock_guard");
+      "DROP TABLE IF EXISTS rowlock_share; DROP TABLE IF EXISTS rowlock_edge; DROP TABLE IF EXISTS rowlock_guard; "
+      "DROP TABLE IF EXISTS rowlock_witness");
 }
 
 void database::record_migration(int version, int serves_from) {

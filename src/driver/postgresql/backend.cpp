@@ -202,7 +202,8 @@ std::unique_ptr<database> open(const core::url& address, const open_options& wit
 sheets::choices choices_in(const open_options& with) {
   return {.transaction_pooling = with.transaction_pooling,
           .durable_release = with.durable_release,
-          .is_guarded = with.is_guarded};
+          .is_guarded = with.is_guarded,
+          .may_relax = with.may_relax};
 }
 
 sheets::sheet sheet_of(std::string_view prefix, const open_options& with) {

@@ -35,7 +35,7 @@ class inspector {
   void check();
   std::vector<finding> diagnose();
   guard_status guard();
-  guard_status set_guard(std::optional<duration> quarantine);
+  guard_status set_guard(std::optional<duration> quarantine, const guard_options& options);
   guard_status end_quarantine();
   void migrate();
   rowlock::schema_status schema_status();

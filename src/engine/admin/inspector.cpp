@@ -93,8 +93,8 @@ guard_status inspector::guard() {
   return ask([&](const store::access& db) { return db_.guard().status(db); });
 }
 
-guard_status inspector::set_guard(std::optional<duration> quarantine) {
-  return ask([&](const store::access& db) { return db_.guard().set(db, quarantine); });
+guard_status inspector::set_guard(std::optional<duration> quarantine, const guard_options& options) {
+  return ask([&](const store::access& db) { return db_.guard().set(db, quarantine, options); });
 }
 
 guard_status inspector::end_quarantine() {

@@ -34,7 +34,8 @@ std::string sentence(const events::sweep_failed& e) { return std::string{"a swee
 std::string sentence(const events::warning& e) { return e.sentence; }
 std::string sentence(const events::quarantine& e) {
   return "nothing is granted for " + core::in_whole_seconds(e.left) +
-         ": a failover may have lost the last commits, or longer leases are out (the server continues the history " +
+         ": a failover or a crash may have lost the last commits, or longer leases are out (the server continues the "
+         "history " +
          e.incarnation + ")";
 }
 

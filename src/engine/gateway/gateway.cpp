@@ -29,8 +29,9 @@ std::string name_for_servers(const std::string& owner) {
   return out;
 }
 
-driver::open_options guarded(driver::open_options with) {
+driver::open_options guarded(driver::open_options with, bool may_relax) {
   with.is_guarded = true;
+  with.may_relax = may_relax;
   return with;
 }
 
@@ -48,7 +49,10 @@ gateway::gateway(const driver::backend& kind, const core::url& address, const cl
       kind_{kind},
       sheet_{kind.sheet(options.table_prefix, for_database(who))},
       database_{kind.open(address, for_database(who))},
-      guard_{sheet_, [this, with = guarded(for_database(who))] { return kind_.sheet(options_.table_prefix, with); },
+      guard_{sheet_,
+             [this, with = for_database(who)](bool may_relax) {
+               return kind_.sheet(options_.table_prefix, guarded(with, may_relax));
+             },
              to},
       has_spare_{database_->has_row_locks()},
       pool_{opening(&driver::database::connect),

@@ -29,7 +29,8 @@ guard_status status_of(const std::optional<store::guard_row>& row) {
           .left = row->quarantine && row->left > duration::zero() ? std::optional{row->left} : std::nullopt,
           .since = row->since,
           .incarnation = row->incarnation,
-          .term = row->term};
+          .term = row->term,
+          .relaxed = row->is_relaxed};
 }
 
 [[noreturn]] void refuse_former_primary() {
@@ -100,17 +101,17 @@ std::optional<store::guard_row> failover_guard::read(const store::access& on) {
   return row;
 }
 
-// If the server continues another history, the row is replaced before anything else is asked there: nothing is granted
-// by the old row, since every statement compares it. A lost reply, or another client that does the same: the row is
-// read again, and then names the server. A row that a second failover has lost names no server that runs, so the next
-// client replaces it again.
+// If the server continues another history, or has crashed while the guard was relaxed, the row is replaced before
+// anything else is asked there: nothing is granted by the old row, since every statement compares it. A lost reply, or
+// another client that does the same: the row is read again, and then names the server. A row that a second failover has
+// lost names no server that runs, so the next client replaces it again. A session does not outlive a crash.
 std::optional<store::guard_row> failover_guard::follow(const store::access& on) {
   for (int tries = 0; tries < most_changes; ++tries) {
     auto row = store::see_guard(on);
     if (!row || !row->quarantine) return row;
     const auto own = store::incarnation_of_server(on);
     if (own.empty()) return row;  // a standby grants nothing
-    if (own == row->incarnation) {
+    if (store::is_complete(on, *row, own)) {
       if (row->term < term_) refuse_former_primary();
       return row;
     }
@@ -127,6 +128,7 @@ void failover_guard::publish(const std::optional<store::guard_row>& row, base::i
   const bool is_on = row && row->quarantine;
   const auto left = is_on ? std::max(row->left, duration::zero()) : duration::zero();
   const bool was_quarantine = quarantine_left().has_value();
+  is_relaxed_ = is_on && row->is_relaxed;
   longest_lease_ = is_on ? row->quarantine->count() : off;
   term_ = is_on ? std::max(row->term, term_.load()) : 0;
   const auto now = base::now();
@@ -142,8 +144,10 @@ void failover_guard::doubt() noexcept {
 }
 
 const sheets::sheet& failover_guard::guarded() {
-  std::call_once(is_made_, [this] { guarded_.emplace(make_guarded_()); });
-  return *guarded_;
+  const bool may_relax = is_relaxed_;
+  auto& one = may_relax ? relaxed_ : strict_;
+  std::call_once(one.is_made, [&] { one.sheet.emplace(make_guarded_(may_relax)); });
+  return *one.sheet;
 }
 
 std::optional<duration> failover_guard::quarantine_left() const noexcept {
@@ -165,8 +169,14 @@ guard_status failover_guard::status(const store::access& on) {
   return plain_.can().guards_failovers ? status_of(read(on)) : guard_status{};
 }
 
-guard_status failover_guard::set(const store::access& on, std::optional<duration> quarantine) {
+guard_status failover_guard::set(const store::access& on, std::optional<duration> quarantine,
+                                 const guard_options& options) {
   if (quarantine) core::check_quarantine(*quarantine);
+  if (options.relaxed && !quarantine)
+    throw error{
+        errc::invalid_option,
+        "a relaxed guard needs a quarantine: it is on after a crash of the server, too, which may lose the last "
+        "grants"};
   if (!plain_.can().guards_failovers)
     throw error{errc::unsupported, "an SQLite file has one history of commits, so it needs no guard over failovers"};
   if (!quarantine) {
@@ -174,6 +184,11 @@ guard_status failover_guard::set(const store::access& on, std::optional<duration
     store::serve_from(on, schema_with_guard, 1);
     return out;
   }
+  if (options.relaxed && !plain_.can().notices_crashes)
+    throw error{
+        errc::unsupported,
+        "only PostgreSQL has a relaxed guard: here no table shows that the server has crashed, so grants wait for "
+        "the disk"};
   refuse_clusters(on);
   const auto own = store::incarnation_of_server(on);
   // First: programs that do not know the guard are refused before any relies on it.
@@ -181,7 +196,11 @@ guard_status failover_guard::set(const store::access& on, std::optional<duration
   return change(
       on,
       [&](const store::guard_row& seen) {
-        return store::guard_row{.term = seen.term + 1, .quarantine = quarantine, .incarnation = own, .left = seen.left};
+        return store::guard_row{.term = seen.term + 1,
+                                .quarantine = quarantine,
+                                .incarnation = own,
+                                .left = seen.left,
+                                .is_relaxed = options.relaxed};
       },
       true);
 }
@@ -206,7 +225,9 @@ guard_status failover_guard::change(const store::access& on,
     if (!row) throw error{errc::schema_older, "the table of the guard has no row; run client::migrate()"};
     // A quarantine that is on goes on.
     const bool is_over = row->left <= duration::zero();
-    if (store::set_guard(on, row->term, to(*row), left_as_leases_demand && is_over)) return status(on);
+    const auto next = to(*row);
+    const auto set = row->is_relaxed && !next.is_relaxed ? store::tighten_guard : store::set_guard;
+    if (set(on, row->term, next, left_as_leases_demand && is_over)) return status(on);
   }
   throw error{errc::contention, "the guard over failovers is changed again and again by other clients"};
 }

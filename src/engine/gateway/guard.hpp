@@ -28,9 +28,9 @@ namespace rowlock::inline v1::engine {
 /// than 20 s after the last look is not relied on before another one: a process may have been stopped meanwhile.
 class failover_guard {
  public:
-  using make_sheet = std::function<sheets::sheet()>;
+  using make_sheet = std::function<sheets::sheet(bool may_relax)>;
 
-  /// `guarded` makes the statements that test it, once they are needed.
+  /// `guarded` makes the statements that test it, once they are needed; `may_relax`: for a relaxed guard.
   failover_guard(const sheets::sheet& plain, make_sheet guarded, telemetry& to)
       : plain_{plain}, make_guarded_{std::move(guarded)}, events_{to} {}
   failover_guard(const failover_guard&) = delete;
@@ -56,7 +56,7 @@ class failover_guard {
 
   // For operators; on a session whose schema fits.
   guard_status status(const store::access& on);
-  guard_status set(const store::access& on, std::optional<duration> quarantine);
+  guard_status set(const store::access& on, std::optional<duration> quarantine, const guard_options& options);
   guard_status end_quarantine(const store::access& on);
 
  private:
@@ -74,8 +74,13 @@ class failover_guard {
   const sheets::sheet& plain_;
   const make_sheet make_guarded_;
   telemetry& events_;
-  std::once_flag is_made_;
-  std::optional<sheets::sheet> guarded_;
+  struct form {
+    std::once_flag is_made;
+    std::optional<sheets::sheet> sheet;
+  };
+  form strict_;
+  form relaxed_;
+  std::atomic<bool> is_relaxed_{false};
   atomic_time fresh_until_{0};
   atomic_time read_at_{0};
   atomic_time grants_from_{0};

@@ -194,14 +194,14 @@ WHERE name = (SELECT name FROM place.rowlock_lock
   WHERE name = $1::text AND (owner IS NULL OR expires_at <= clock_timestamp()) FOR UPDATE SKIP LOCKED)
 RETURNING name, version
 
---- plain, durable_release, guarded
+--- plain, durable_release, guarded, relaxed
 
 INSERT INTO place.rowlock_lock (name, version, expires_at)
 SELECT $1::text, greatest((SELECT token FROM place.rowlock_share WHERE name = '' AND acquisition = '') + 1,
   (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), clock_timestamp() WHERE NOT EXISTS (
   SELECT FROM place.rowlock_lock WHERE name = $1::text) ON CONFLICT (name) DO NOTHING
 
---- plain, transaction_pooling, guarded
+--- plain, transaction_pooling, guarded, relaxed
 
 UPDATE place.rowlock_lock SET owner = NULL, thread = NULL, note = NULL,
   version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), expires_at = clock_timestamp()
@@ -352,7 +352,7 @@ RETURNING g.acquisition, CASE WHEN right(g.first, 16) <> left(g.acquisition, 16)
   AND octet_length(right(g.first, 16)) = 16
     AND octet_length(l.name) <= 255 THEN pg_notify('rowlock_' || right(g.first, 16), l.name)::text END, l.waiting
 
---- plain, transaction_pooling, guarded
+--- plain, transaction_pooling, guarded, relaxed
 
 UPDATE place.rowlock_lock SET owner = NULL, thread = NULL, note = NULL,
   version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), expires_at = clock_timestamp()
@@ -361,7 +361,7 @@ WHERE name = (SELECT name FROM place.rowlock_lock
   FOR UPDATE SKIP LOCKED)
 RETURNING acquisition
 
---- plain, transaction_pooling, guarded
+--- plain, transaction_pooling, guarded, relaxed
 
 UPDATE place.rowlock_lock l SET owner = NULL, thread = NULL, note = NULL, version = greatest(l.version + 1, (extract(epoch FROM w.at) * 1000000)::bigint),
   expires_at = w.at
@@ -576,7 +576,7 @@ raised AS (
   FROM (SELECT name, max(expires_at) AS last FROM kept WHERE expires_at > ends GROUP BY name) k WHERE l.name = k.name)
 SELECT acquisition, (extract(epoch FROM (CASE expires_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE expires_at END) - at) * 1000000)::bigint FROM kept
 
---- plain, guarded
+--- plain, guarded, relaxed
 
 WITH own AS MATERIALIZED (
   SELECT r.acquisition, clock_timestamp() AS at FROM (
@@ -601,7 +601,7 @@ RETURNING $2::text, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT F
     AND octet_length(right(q.owner, 16)) = 16
     AND octet_length(q.name) <= 255) END, l.waiting
 
---- plain, guarded
+--- plain, guarded, relaxed
 
 WITH own AS MATERIALIZED (
   SELECT k.*, clock_timestamp() AS at FROM (
@@ -633,7 +633,7 @@ freed AS (
       AND octet_length(q.name) <= 255) END AS told, l.waiting)
 SELECT unnest(acquisitions), told, waiting FROM freed
 
---- plain, guarded
+--- plain, guarded, relaxed
 
 WITH own AS MATERIALIZED (
   SELECT k.*, clock_timestamp() AS at FROM (
@@ -699,26 +699,26 @@ share AS (
     expires_at, $5::text FROM taken)
 SELECT $2::text, version, (extract(epoch FROM (CASE expires_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE expires_at END) - at) * 1000000)::bigint FROM taken
 
---- plain, durable_release, transaction_pooling, both, guarded
+--- plain, durable_release, transaction_pooling, both, guarded, relaxed
 
 DELETE FROM place.rowlock_share s
 WHERE s.name = $1::text AND s.expires_at <= clock_timestamp() AND set_config('synchronous_commit', 'off', true) IS NOT NULL AND NOT EXISTS (
   SELECT FROM place.rowlock_lock l WHERE l.name = $1::text AND l.owner = '(shared)' AND l.acquisition = s.since)
 
---- plain, durable_release, transaction_pooling, both, guarded
+--- plain, durable_release, transaction_pooling, both, guarded, relaxed
 
 SELECT DISTINCT name FROM place.rowlock_share
 WHERE name > $1::text AND expires_at <= clock_timestamp() - $3::bigint * interval '1 microsecond'
 ORDER BY name LIMIT $2::bigint
 
---- plain, durable_release, transaction_pooling, both, guarded
+--- plain, durable_release, transaction_pooling, both, guarded, relaxed
 
 SELECT s.name, s.token, s.owner, s.thread, s.acquisition, (extract(epoch FROM clock_timestamp() - s.acquired_at) * 1000000)::bigint,
   (extract(epoch FROM s.expires_at - clock_timestamp()) * 1000000)::bigint, s.note, false, s.permits
 FROM place.rowlock_share s JOIN place.rowlock_lock l ON l.name = s.name AND l.owner = '(shared)' AND l.acquisition = s.since
 WHERE s.name = $1::text AND (s.expires_at > clock_timestamp()) = ($2::bigint = 0) ORDER BY s.token
 
---- plain, durable_release, transaction_pooling, both, guarded
+--- plain, durable_release, transaction_pooling, both, guarded, relaxed
 
 SELECT s.name, s.token, s.owner, s.thread, s.acquisition, (extract(epoch FROM clock_timestamp() - s.acquired_at) * 1000000)::bigint,
   (extract(epoch FROM s.expires_at - clock_timestamp()) * 1000000)::bigint, s.note, false, s.permits
@@ -726,7 +726,7 @@ FROM unnest($1::text[], $2::bigint[]) AS w (name, expired)
 JOIN place.rowlock_share s ON s.name = w.name COLLATE "C" AND (s.expires_at > clock_timestamp()) = (w.expired = 0)
 JOIN place.rowlock_lock l ON l.name = s.name AND l.owner = '(shared)' AND l.acquisition = s.since
 
---- plain, durable_release, transaction_pooling, both, guarded
+--- plain, durable_release, transaction_pooling, both, guarded, relaxed
 
 INSERT INTO place.rowlock_waiter (name, owner, thread, attempt, enqueued_at, expires_at, note, lease, room)
 SELECT $1::text, $2::text, $3::text, $4::text, clock_timestamp(),
@@ -734,7 +734,7 @@ SELECT $1::text, $2::text, $3::text, $4::text, clock_timestamp(),
     WHERE true AND set_config('synchronous_commit', 'off', true) IS NOT NULL
 RETURNING attempt, ticket
 
---- plain, durable_release, transaction_pooling, both, guarded
+--- plain, durable_release, transaction_pooling, both, guarded, relaxed
 
 WITH wanted AS MATERIALIZED (
   SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[]) AS u (name, attempt, ticket,
@@ -759,7 +759,7 @@ SELECT w.attempt, NOT EXISTS (SELECT FROM place.rowlock_waiter b
   EXISTS (SELECT FROM place.rowlock_lock l WHERE l.name = w.name AND l.waiting)
 FROM wanted u JOIN place.rowlock_waiter w ON w.ticket = u.ticket AND w.attempt = u.attempt
 
---- plain, durable_release, guarded
+--- plain, durable_release, guarded, relaxed
 
 WITH gone AS (DELETE FROM place.rowlock_waiter WHERE ticket = $3::bigint AND attempt = $2::text AND set_config('synchronous_commit', 'off', true) IS NOT NULL)
 SELECT w.attempt, CASE WHEN NOT EXISTS (SELECT FROM place.rowlock_lock l
@@ -771,7 +771,7 @@ SELECT w.attempt, CASE WHEN NOT EXISTS (SELECT FROM place.rowlock_lock l
   WHERE right(q.owner, 16) <> left(w.attempt, 16) AND octet_length(right(q.owner, 16)) = 16
     AND octet_length(q.name) <= 255) END FROM (SELECT $1::text AS name, $2::text AS attempt) w
 
---- plain, durable_release, guarded
+--- plain, durable_release, guarded, relaxed
 
 WITH wanted AS MATERIALIZED (
   SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[]) AS u (name, attempt, ticket)),
@@ -787,10 +787,10 @@ SELECT w.attempt, CASE WHEN NOT EXISTS (SELECT FROM place.rowlock_lock l
   WHERE right(q.owner, 16) <> left(w.attempt, 16) AND octet_length(right(q.owner, 16)) = 16
     AND octet_length(q.name) <= 255) END FROM wanted w
 
---- plain, durable_release, guarded
+--- plain, durable_release, guarded, relaxed
 DELETE FROM place.rowlock_waiter WHERE name = $1::text AND attempt = $2::text AND set_config('synchronous_commit', 'off', true) IS NOT NULL
 
---- plain, durable_release, guarded
+--- plain, durable_release, guarded, relaxed
 
 WITH marked AS (
   UPDATE place.rowlock_lock SET waiting = true WHERE name = $1::text AND NOT waiting AND set_config('synchronous_commit', 'off', true) IS NOT NULL
@@ -805,7 +805,7 @@ made AS (
 SELECT name FROM marked UNION ALL SELECT name FROM made
 UNION ALL SELECT name FROM place.rowlock_lock WHERE name = $1::text AND waiting
 
---- plain, durable_release, transaction_pooling, both, guarded
+--- plain, durable_release, transaction_pooling, both, guarded, relaxed
 
 UPDATE place.rowlock_lock SET waiting = false
 WHERE name = (SELECT name FROM place.rowlock_lock
@@ -814,7 +814,7 @@ WHERE name = (SELECT name FROM place.rowlock_lock
   FOR NO KEY UPDATE SKIP LOCKED)
 RETURNING name
 
---- plain, durable_release, guarded
+--- plain, durable_release, guarded, relaxed
 
 SELECT q.owner, pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
   SELECT q.owner, q.name FROM place.rowlock_waiter q
@@ -824,7 +824,7 @@ WHERE NOT EXISTS (SELECT FROM place.rowlock_lock l
     WHERE l.name = w.name AND l.owner <> '(shared)' AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp()))
       AND octet_length(right(q.owner, 16)) = 16 AND octet_length(q.name) <= 255 AND set_config('synchronous_commit', 'off', true) IS NOT NULL
 
---- plain, durable_release, transaction_pooling, both, guarded
+--- plain, durable_release, transaction_pooling, both, guarded, relaxed
 
 SELECT $1::text, EXISTS (SELECT FROM place.rowlock_waiter b
     WHERE b.name = $1::text AND b.ticket < $2::bigint AND b.expires_at > clock_timestamp()
@@ -845,7 +845,7 @@ SELECT $1::text, EXISTS (SELECT FROM place.rowlock_waiter b
   CASE WHEN l.owner IS NOT NULL THEN l.acquisition END, l.waiting
 FROM (SELECT) one LEFT JOIN place.rowlock_lock l ON l.name = $1::text
 
---- plain, durable_release, transaction_pooling, both, guarded
+--- plain, durable_release, transaction_pooling, both, guarded, relaxed
 
 SELECT w.name, EXISTS (SELECT FROM place.rowlock_waiter b
     WHERE b.name = w.name AND b.ticket < w.turn AND b.expires_at > clock_timestamp()
@@ -866,16 +866,16 @@ FROM (SELECT name COLLATE "C" AS name, turn, room, patience
          FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[]) AS u (name, turn, room,
            patience)) w LEFT JOIN place.rowlock_lock l ON l.name = w.name
 
---- plain, durable_release, transaction_pooling, both, guarded
+--- plain, durable_release, transaction_pooling, both, guarded, relaxed
 
 SELECT name, ticket, owner, thread, (extract(epoch FROM clock_timestamp() - (CASE enqueued_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE enqueued_at END)) * 1000000)::bigint, note FROM place.rowlock_waiter
   WHERE name >= $1::text AND name < coalesce($2::text, repeat(convert_from('\xf48fbfbf', 'UTF8'), 64))
   AND expires_at > clock_timestamp() ORDER BY name, ticket
 
---- plain, durable_release, transaction_pooling, both, guarded
+--- plain, durable_release, transaction_pooling, both, guarded, relaxed
 SELECT pg_notify('rowlock_' || right($1::text, 16), '')::text
 
---- plain, durable_release, transaction_pooling, both, guarded
+--- plain, durable_release, transaction_pooling, both, guarded, relaxed
 
 SELECT name, CASE WHEN NOT EXISTS (SELECT FROM place.rowlock_lock l
     WHERE l.name = w.name AND l.owner <> '(shared)' AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp())) THEN
@@ -887,16 +887,16 @@ SELECT name, CASE WHEN NOT EXISTS (SELECT FROM place.rowlock_lock l
     SELECT DISTINCT name FROM (SELECT name, expires_at FROM place.rowlock_waiter
       WHERE name > $1::text ORDER BY name, ticket LIMIT $2::bigint) page) w
 
---- plain, durable_release, transaction_pooling, both, guarded
+--- plain, durable_release, transaction_pooling, both, guarded, relaxed
 
 INSERT INTO place.rowlock_edge AS e (ticket, name, acquisition) SELECT $1::bigint, $2::text, $3::text
   WHERE true AND set_config('synchronous_commit', 'off', true) IS NOT NULL
 ON CONFLICT (ticket, name) DO UPDATE SET acquisition = excluded.acquisition
 
---- plain, durable_release, transaction_pooling, both, guarded
+--- plain, durable_release, transaction_pooling, both, guarded, relaxed
 DELETE FROM place.rowlock_edge WHERE ticket = $1::bigint AND set_config('synchronous_commit', 'off', true) IS NOT NULL
 
---- plain, durable_release, transaction_pooling, both, guarded
+--- plain, durable_release, transaction_pooling, both, guarded, relaxed
 
 SELECT q.name, q.ticket, q.owner, q.thread, e.name
 FROM place.rowlock_edge e JOIN place.rowlock_waiter q ON q.ticket = e.ticket AND q.expires_at > clock_timestamp()
@@ -909,23 +909,23 @@ WHERE (e.acquisition = '' OR l.acquisition = e.acquisition OR EXISTS (SELECT FRO
     AND s.acquired_at > q.enqueued_at)
 ORDER BY q.ticket, e.name
 
---- plain, durable_release, transaction_pooling, both, guarded
+--- plain, durable_release, transaction_pooling, both, guarded, relaxed
 
 DELETE FROM place.rowlock_edge e
 WHERE NOT EXISTS (SELECT FROM place.rowlock_waiter q WHERE q.ticket = e.ticket) AND set_config('synchronous_commit', 'off', true) IS NOT NULL
 
---- plain, durable_release, transaction_pooling, both, guarded
+--- plain, durable_release, transaction_pooling, both, guarded, relaxed
 
 SELECT name, version, owner, thread, acquisition, (extract(epoch FROM clock_timestamp() - (CASE acquired_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE acquired_at END)) * 1000000)::bigint,
   (extract(epoch FROM (CASE expires_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE expires_at END) - clock_timestamp()) * 1000000)::bigint, note, expires_at IS NULL, waiting FROM place.rowlock_lock WHERE name = $1::text
 
---- plain, durable_release, transaction_pooling, both, guarded
+--- plain, durable_release, transaction_pooling, both, guarded, relaxed
 
 SELECT name, version, owner, thread, acquisition, (extract(epoch FROM clock_timestamp() - (CASE acquired_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE acquired_at END)) * 1000000)::bigint,
   (extract(epoch FROM (CASE expires_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE expires_at END) - clock_timestamp()) * 1000000)::bigint, note, expires_at IS NULL, waiting FROM place.rowlock_lock
     WHERE name = ANY ($1::text[])
 
---- plain, durable_release, transaction_pooling, both, guarded
+--- plain, durable_release, transaction_pooling, both, guarded, relaxed
 
 SELECT name, version, owner, thread, acquisition, (extract(epoch FROM clock_timestamp() - (CASE acquired_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE acquired_at END)) * 1000000)::bigint,
   (extract(epoch FROM (CASE expires_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE expires_at END) - clock_timestamp()) * 1000000)::bigint, note, expires_at IS NULL,
@@ -936,14 +936,14 @@ FROM place.rowlock_lock l
 WHERE name >= $1::text AND name < coalesce($2::text, repeat(convert_from('\xf48fbfbf', 'UTF8'), 64)) AND owner IS NOT NULL
 AND (expires_at IS NULL OR expires_at > clock_timestamp()) ORDER BY name
 
---- plain, transaction_pooling, guarded
+--- plain, transaction_pooling, guarded, relaxed
 
 SELECT name, version, owner, thread, acquisition, (extract(epoch FROM clock_timestamp() - (CASE acquired_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE acquired_at END)) * 1000000)::bigint,
   (extract(epoch FROM (CASE expires_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE expires_at END) - clock_timestamp()) * 1000000)::bigint, note, expires_at IS NULL, EXISTS (
   SELECT FROM place.rowlock_lock l WHERE l.name = $1::text AND l.owner IS NULL AND set_config('synchronous_commit', 'off', true) IS NOT NULL FOR UPDATE SKIP LOCKED)::integer
 FROM place.rowlock_lock WHERE name = $1::text
 
---- plain, durable_release, transaction_pooling, both, guarded
+--- plain, durable_release, transaction_pooling, both, guarded, relaxed
 
 WITH held AS MATERIALIZED (
   SELECT k.transactionid, k.pid, a.application_name, a.xact_start
@@ -955,7 +955,7 @@ FROM place.rowlock_lock l JOIN held h ON h.transactionid = l.xmax
 WHERE (l.owner IS NULL OR l.expires_at <= clock_timestamp()) AND
 l.name >= $1::text AND l.name < coalesce($2::text, repeat(convert_from('\xf48fbfbf', 'UTF8'), 64)) ORDER BY l.name
 
---- plain, durable_release, transaction_pooling, both, guarded
+--- plain, durable_release, transaction_pooling, both, guarded, relaxed
 
 WITH named AS MATERIALIZED (SELECT name, xmax AS keeper, tableoid AS home FROM place.rowlock_lock WHERE name = $1::text),
 several AS MATERIALIZED (
@@ -975,7 +975,7 @@ SELECT f.name, 0::bigint, a.application_name, f.pid::bigint, NULL::text,
   (extract(epoch FROM clock_timestamp() - a.xact_start) * 1000000)::bigint, NULL::bigint, NULL::text, true
 FROM found f LEFT JOIN pg_catalog.pg_stat_activity a ON a.pid = f.pid ORDER BY f.place, f.pid
 
---- plain, durable_release, transaction_pooling, both, guarded
+--- plain, durable_release, transaction_pooling, both, guarded, relaxed
 
 WITH named AS MATERIALIZED (SELECT name, xmax AS keeper, tableoid AS home FROM place.rowlock_lock WHERE name = $1::text),
 several AS MATERIALIZED (
@@ -993,7 +993,7 @@ found AS MATERIALIZED (
       AND t.database = (SELECT oid FROM pg_catalog.pg_database WHERE datname = current_database())))
 SELECT 1 FROM found HAVING count(*) > 0 AND bool_and(pid = $2::integer)
 
---- plain, durable_release, transaction_pooling, both, guarded
+--- plain, durable_release, transaction_pooling, both, guarded, relaxed
 
 WITH named AS MATERIALIZED (SELECT name, xmax AS keeper, tableoid AS home FROM place.rowlock_lock WHERE name = $1::text),
 several AS MATERIALIZED (
@@ -1011,12 +1011,12 @@ found AS MATERIALIZED (
       AND t.database = (SELECT oid FROM pg_catalog.pg_database WHERE datname = current_database())))
 SELECT pg_terminate_backend(pid)::integer FROM (SELECT DISTINCT pid FROM found WHERE pid = $2::integer) f
 
---- plain, durable_release, transaction_pooling, both, guarded
+--- plain, durable_release, transaction_pooling, both, guarded, relaxed
 
 SELECT (SELECT count(*) FROM place.rowlock_lock), count(*), (extract(epoch FROM clock_timestamp() - min((CASE enqueued_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE enqueued_at END))) * 1000000)::bigint
 FROM place.rowlock_waiter WHERE expires_at > clock_timestamp()
 
---- plain, durable_release, transaction_pooling, both, guarded
+--- plain, durable_release, transaction_pooling, both, guarded, relaxed
 
 WITH page AS MATERIALIZED (
   SELECT name, version, expires_at <= clock_timestamp() - $3::bigint * interval '1 microsecond'
@@ -1025,7 +1025,7 @@ WITH page AS MATERIALIZED (
 SELECT name, 1, version FROM page WHERE is_unused
   UNION ALL (SELECT name, 0, version FROM page ORDER BY name DESC LIMIT 1)
 
---- plain, durable_release, transaction_pooling, both, guarded
+--- plain, durable_release, transaction_pooling, both, guarded, relaxed
 
 INSERT INTO place.rowlock_share AS s (name, acquisition, since, permits, token, owner, thread, acquired_at, expires_at)
 VALUES ('', '', '', 0, $1::bigint, '', '', 'epoch', 'epoch')
@@ -1045,7 +1045,7 @@ USING (SELECT w.name FROM (
 WHERE l.name = w.name COLLATE "C"
 RETURNING l.name
 
---- plain, durable_release, transaction_pooling, both, guarded
+--- plain, durable_release, transaction_pooling, both, guarded, relaxed
 
 WITH page AS MATERIALIZED (
   SELECT ticket, name, attempt,
@@ -1054,7 +1054,7 @@ WITH page AS MATERIALIZED (
 SELECT ticket, name, attempt, 1 FROM page WHERE is_dead
 UNION ALL (SELECT ticket, name, attempt, 0 FROM page ORDER BY ticket DESC LIMIT 1)
 
---- plain, durable_release, transaction_pooling, both, guarded
+--- plain, durable_release, transaction_pooling, both, guarded, relaxed
 
 DELETE FROM place.rowlock_waiter t
 USING (SELECT w.ticket FROM (
@@ -1067,14 +1067,14 @@ USING (SELECT w.ticket FROM (
 WHERE t.ticket = w.ticket
 RETURNING t.attempt
 
---- plain, durable_release, transaction_pooling, both, guarded
+--- plain, durable_release, transaction_pooling, both, guarded, relaxed
 
 SELECT version, serves_from,
   installation || '/' || encode(convert_to(current_database(), 'UTF8'), 'hex') || '/' || tableoid::text,
   (extract(epoch FROM applied_at) * 1000000)::bigint, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint, checksum
 FROM place.rowlock_migration ORDER BY version DESC
 
---- plain, durable_release, transaction_pooling, both, guarded
+--- plain, durable_release, transaction_pooling, both, guarded, relaxed
 
 WITH made AS (INSERT INTO place.rowlock_lock (name, version) SELECT '', 0 WHERE false),
   changed AS (UPDATE place.rowlock_lock SET version = version WHERE false),
@@ -1097,7 +1097,7 @@ WHERE c.relnamespace = (SELECT h.relnamespace FROM pg_catalog.pg_class h
     OR EXISTS (SELECT FROM pg_catalog.pg_policy p WHERE p.polrelid = c.oid AND NOT p.polpermissive))
 ORDER BY c.relname LIMIT 1
 
---- plain, durable_release, transaction_pooling, both, guarded
+--- plain, durable_release, transaction_pooling, both, guarded, relaxed
 
 SELECT name, setting FROM pg_catalog.pg_settings
   WHERE name IN ('fsync', 'full_page_writes', 'synchronous_standby_names')
@@ -1110,30 +1110,45 @@ UNION ALL SELECT 'gss', encrypted::text FROM pg_catalog.pg_stat_gssapi WHERE pid
 UNION ALL SELECT 'standbys', count(*)::text FROM pg_catalog.pg_stat_replication
 UNION ALL SELECT 'may_end_sessions', pg_has_role('pg_signal_backend', 'USAGE')::text
 
---- plain, durable_release, transaction_pooling, both, guarded
+--- plain, durable_release, transaction_pooling, both, guarded, relaxed
 UPDATE place.rowlock_migration SET checksum = $2::text WHERE version = $1::integer AND checksum IS NULL
 
---- plain, durable_release, transaction_pooling, both, guarded
-SELECT term, incarnation, quarantine, (extract(epoch FROM grants_from - clock_timestamp()) * 1000000)::bigint, (extract(epoch FROM since) * 1000000)::bigint FROM place.rowlock_guard
+--- plain, durable_release, transaction_pooling, both, guarded, relaxed
 
---- plain, durable_release, transaction_pooling, both, guarded
+SELECT term, incarnation, quarantine, (extract(epoch FROM grants_from - clock_timestamp()) * 1000000)::bigint, (extract(epoch FROM since) * 1000000)::bigint, relaxed_from IS NOT NULL
+FROM place.rowlock_guard
+
+--- plain, durable_release, transaction_pooling, both, guarded, relaxed
+SELECT term FROM place.rowlock_witness
+
+--- plain, durable_release, transaction_pooling, both, guarded, relaxed
 
 SELECT CASE WHEN NOT pg_is_in_recovery() THEN
   (SELECT system_identifier FROM pg_control_system())::text || '/' ||
     substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END
 
---- plain, durable_release, guarded
+--- plain, durable_release, guarded, relaxed
 
-UPDATE place.rowlock_guard SET term = $5::bigint, incarnation = $2::text, quarantine = $3::bigint,
-  since = clock_timestamp(),
-  grants_from = clock_timestamp() + interval '1 microsecond' * coalesce($4::bigint, CASE WHEN EXISTS (
-    SELECT FROM place.rowlock_lock WHERE owner IS NOT NULL
-      AND expires_at > clock_timestamp() + $3::bigint * interval '1 microsecond')
-    THEN $3::bigint ELSE 0 END)
-WHERE term = $1::bigint
-RETURNING term
+WITH changed AS (
+  UPDATE place.rowlock_guard SET term = $5::bigint, incarnation = $2::text, quarantine = $3::bigint,
+    since = clock_timestamp(),
+    relaxed_from = CASE WHEN $6::bigint = 1
+      THEN coalesce(relaxed_from, clock_timestamp() + interval '20 seconds') END,
+    grants_from = clock_timestamp() + interval '1 microsecond' * coalesce($4::bigint, CASE WHEN EXISTS (
+      SELECT FROM place.rowlock_lock WHERE owner IS NOT NULL
+        AND expires_at > clock_timestamp() + $3::bigint * interval '1 microsecond')
+      THEN $3::bigint ELSE 0 END)
+  WHERE term = $1::bigint
+  RETURNING term, relaxed_from),
+witnessed AS (
+  INSERT INTO place.rowlock_witness (id, term) SELECT 1, term FROM changed WHERE relaxed_from IS NOT NULL
+  ON CONFLICT (id) DO UPDATE SET term = excluded.term)
+SELECT term FROM changed
 
---- plain, durable_release, guarded
+--- plain, durable_release, transaction_pooling, both, guarded, relaxed
+LOCK TABLE place.rowlock_witness IN EXCLUSIVE MODE
+
+--- plain, durable_release, guarded, relaxed
 
 UPDATE place.rowlock_migration SET serves_from = $2::integer WHERE version = $1::integer
 RETURNING version
@@ -1275,7 +1290,7 @@ SELECT freed.name,
     AND octet_length(q.name) <= 255)
 FROM freed
 
---- plain, guarded
+--- plain, guarded, relaxed
 
 WITH own AS MATERIALIZED (
   SELECT r.acquisition, clock_timestamp() AS at FROM (
@@ -1300,7 +1315,7 @@ RETURNING $2::text, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT F
     AND octet_length(right(q.owner, 16)) = 16
     AND octet_length(q.name) <= 255) END, l.waiting
 
---- plain, guarded
+--- plain, guarded, relaxed
 
 WITH own AS MATERIALIZED (
   SELECT k.*, clock_timestamp() AS at FROM (
@@ -1332,7 +1347,7 @@ freed AS (
       AND octet_length(q.name) <= 255) END AS told, l.waiting)
 SELECT unnest(acquisitions), told, waiting FROM freed
 
---- plain, guarded
+--- plain, guarded, relaxed
 
 WITH own AS MATERIALIZED (
   SELECT k.*, clock_timestamp() AS at FROM (
@@ -1364,7 +1379,7 @@ freed AS (
       AND octet_length(q.name) <= 255) END AS told, l.waiting)
 SELECT unnest(acquisitions), told, waiting FROM freed
 
---- plain, durable_release, guarded
+--- plain, durable_release, guarded, relaxed
 
 WITH gone AS (DELETE FROM place.rowlock_waiter WHERE ticket = $3::bigint AND attempt = $2::text AND set_config('synchronous_commit', 'off', true) IS NOT NULL)
 SELECT w.attempt, CASE WHEN NOT EXISTS (SELECT FROM place.rowlock_lock l
@@ -1376,7 +1391,7 @@ SELECT w.attempt, CASE WHEN NOT EXISTS (SELECT FROM place.rowlock_lock l
   WHERE right(q.owner, 16) <> left(w.attempt, 16) AND octet_length(right(q.owner, 16)) = 16
     AND octet_length(q.name) <= 255) END FROM (SELECT $1::text AS name, $2::text AS attempt) w
 
---- plain, durable_release, guarded
+--- plain, durable_release, guarded, relaxed
 
 WITH wanted AS MATERIALIZED (
   SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[]) AS u (name, attempt, ticket)),
@@ -1392,7 +1407,7 @@ SELECT w.attempt, CASE WHEN NOT EXISTS (SELECT FROM place.rowlock_lock l
   WHERE right(q.owner, 16) <> left(w.attempt, 16) AND octet_length(right(q.owner, 16)) = 16
     AND octet_length(q.name) <= 255) END FROM wanted w
 
---- plain, durable_release, transaction_pooling, both, guarded
+--- plain, durable_release, transaction_pooling, both, guarded, relaxed
 
 SELECT name, CASE WHEN NOT EXISTS (SELECT FROM place.rowlock_lock l
     WHERE l.name = w.name AND l.owner <> '(shared)' AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp())) THEN
@@ -2440,14 +2455,21 @@ RETURNING l.name
 
 --- transaction_pooling, both
 
-UPDATE place.rowlock_guard SET term = $5::bigint, incarnation = $2::text, quarantine = $3::bigint,
-  since = clock_timestamp(),
-  grants_from = clock_timestamp() + interval '1 microsecond' * coalesce($4::bigint, CASE WHEN EXISTS (
-    SELECT FROM place.rowlock_lock WHERE owner IS NOT NULL
-      AND expires_at > clock_timestamp() + $3::bigint * interval '1 microsecond')
-    THEN $3::bigint ELSE 0 END)
-WHERE term = $1::bigint AND set_config('synchronous_commit', 'on', true) IS NOT NULL
-RETURNING term
+WITH changed AS (
+  UPDATE place.rowlock_guard SET term = $5::bigint, incarnation = $2::text, quarantine = $3::bigint,
+    since = clock_timestamp(),
+    relaxed_from = CASE WHEN $6::bigint = 1
+      THEN coalesce(relaxed_from, clock_timestamp() + interval '20 seconds') END,
+    grants_from = clock_timestamp() + interval '1 microsecond' * coalesce($4::bigint, CASE WHEN EXISTS (
+      SELECT FROM place.rowlock_lock WHERE owner IS NOT NULL
+        AND expires_at > clock_timestamp() + $3::bigint * interval '1 microsecond')
+      THEN $3::bigint ELSE 0 END)
+  WHERE term = $1::bigint AND set_config('synchronous_commit', 'on', true) IS NOT NULL
+  RETURNING term, relaxed_from),
+witnessed AS (
+  INSERT INTO place.rowlock_witness (id, term) SELECT 1, term FROM changed WHERE relaxed_from IS NOT NULL
+  ON CONFLICT (id) DO UPDATE SET term = excluded.term)
+SELECT term FROM changed
 
 --- transaction_pooling, both
 
@@ -3017,7 +3039,7 @@ taken AS (
     thread = $3::text, acquisition = $4::text, acquired_at = clock_timestamp(),
     expires_at = clock_timestamp() + $5::bigint * interval '1 microsecond', note = $6::text
   WHERE name = (SELECT name FROM place.rowlock_lock
-    WHERE name = $1::text AND (owner IS NULL OR expires_at <= clock_timestamp()) AND NOT waiting AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() FROM place.rowlock_guard g)
+    WHERE name = $1::text AND (owner IS NULL OR expires_at <= clock_timestamp()) AND NOT waiting AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g)
     FOR UPDATE SKIP LOCKED)
   RETURNING version),
 made AS (
@@ -3025,7 +3047,7 @@ made AS (
   SELECT $1::text, greatest((SELECT token FROM place.rowlock_share WHERE name = '' AND acquisition = '') + 1,
     (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), $2::text, $3::text, $4::text, clock_timestamp(),
     clock_timestamp() + $5::bigint * interval '1 microsecond', $6::text
-  WHERE NOT EXISTS (SELECT FROM seen) AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() FROM place.rowlock_guard g) ON CONFLICT (name) DO NOTHING
+  WHERE NOT EXISTS (SELECT FROM seen) AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g) ON CONFLICT (name) DO NOTHING
   RETURNING version)
 SELECT $4::text, NULL::bigint, (extract(epoch FROM (CASE expires_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE expires_at END) - clock_timestamp()) * 1000000)::bigint, (owner = '(shared)')::integer FROM seen
 WHERE waiting OR (owner IS NOT NULL AND (expires_at IS NULL OR expires_at > clock_timestamp()))
@@ -3048,7 +3070,7 @@ taken AS (
   FROM (SELECT w.*, clock_timestamp() AS at FROM wanted w, LATERAL (
       SELECT FROM place.rowlock_lock r
       WHERE r.name = w.name COLLATE "C" AND (r.owner IS NULL OR r.expires_at <= clock_timestamp())
-        AND NOT r.waiting AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() FROM place.rowlock_guard g)
+        AND NOT r.waiting AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g)
       FOR UPDATE SKIP LOCKED) free
     WHERE NOT w.is_new AND NOT w.is_busy) w
   WHERE l.name = w.name COLLATE "C"
@@ -3057,7 +3079,7 @@ made AS (
   INSERT INTO place.rowlock_lock AS l (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
   SELECT w.name, greatest((SELECT token FROM place.rowlock_share WHERE name = '' AND acquisition = '') + 1, (extract(epoch FROM w.at) * 1000000)::bigint),
     w.owner, w.thread, w.acquisition, w.at, w.at + w.lease * interval '1 microsecond', w.note
-  FROM (SELECT *, clock_timestamp() AS at FROM wanted WHERE is_new AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() FROM place.rowlock_guard g)) w ON CONFLICT (name) DO NOTHING
+  FROM (SELECT *, clock_timestamp() AS at FROM wanted WHERE is_new AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g)) w ON CONFLICT (name) DO NOTHING
   RETURNING l.acquisition, l.version, (extract(epoch FROM (CASE l.expires_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE l.expires_at END) - l.acquired_at) * 1000000)::bigint AS lease)
 SELECT acquisition, NULL::bigint, (extract(epoch FROM (CASE expires_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE expires_at END) - clock_timestamp()) * 1000000)::bigint, is_shared FROM wanted WHERE is_busy OR waiting
 UNION ALL SELECT acquisition, version, lease, 0 FROM taken
@@ -3069,7 +3091,7 @@ UPDATE place.rowlock_lock SET version = greatest(version + 1, (extract(epoch FRO
   thread = $3::text, acquisition = $4::text, acquired_at = clock_timestamp(),
   expires_at = clock_timestamp() + $5::bigint * interval '1 microsecond', note = $6::text
 WHERE name = (SELECT name FROM place.rowlock_lock
-  WHERE name = $1::text AND (owner IS NULL OR expires_at <= clock_timestamp()) AND NOT waiting AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() FROM place.rowlock_guard g)
+  WHERE name = $1::text AND (owner IS NULL OR expires_at <= clock_timestamp()) AND NOT waiting AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g)
   FOR UPDATE SKIP LOCKED)
 RETURNING acquisition, version, $5::bigint, 0
 
@@ -3082,7 +3104,7 @@ FROM (SELECT w.*, clock_timestamp() AS at FROM (
       $6::text[]) AS u (name, owner, thread, acquisition, lease, note) ORDER BY name COLLATE "C") w, LATERAL (
   SELECT FROM place.rowlock_lock r
   WHERE r.name = w.name COLLATE "C" AND (r.owner IS NULL OR r.expires_at <= clock_timestamp())
-    AND NOT r.waiting AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() FROM place.rowlock_guard g)
+    AND NOT r.waiting AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g)
   FOR UPDATE SKIP LOCKED) free) w
 WHERE l.name = w.name COLLATE "C"
 RETURNING l.acquisition, l.version, w.lease, 0
@@ -3096,7 +3118,7 @@ FROM (SELECT f.*, clock_timestamp() AS at FROM (
     FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[])
       WITH ORDINALITY AS w (name, owner, thread, acquisition, lease, note, place)
     JOIN place.rowlock_lock r ON r.name = w.name COLLATE "C"
-    WHERE (r.owner IS NULL OR r.expires_at <= clock_timestamp()) AND NOT r.waiting AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() FROM place.rowlock_guard g)
+    WHERE (r.owner IS NULL OR r.expires_at <= clock_timestamp()) AND NOT r.waiting AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g)
     ORDER BY w.place LIMIT 1 FOR UPDATE OF r SKIP LOCKED) f) g
 WHERE l.name = g.name
 RETURNING l.name, l.version, g.lease
@@ -3110,7 +3132,7 @@ WITH free AS MATERIALIZED (
     AS w (name, owner, thread, acquisition, lease, note, version)
   JOIN place.rowlock_lock r ON r.name = w.name COLLATE "C"
   WHERE (r.owner IS NULL OR r.expires_at <= clock_timestamp())
-    AND CASE WHEN w.version = 0 THEN NOT r.waiting ELSE r.version = w.version END AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() FROM place.rowlock_guard g)
+    AND CASE WHEN w.version = 0 THEN NOT r.waiting ELSE r.version = w.version END AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g)
   ORDER BY r.name FOR UPDATE OF r SKIP LOCKED),
 all_of_them AS MATERIALIZED (
   SELECT clock_timestamp() AS at FROM (SELECT count(*) AS number FROM free) f
@@ -3146,7 +3168,7 @@ taken AS (
     expires_at = clock_timestamp() + $5::bigint * interval '1 microsecond', note = $6::text
   WHERE name = (SELECT name FROM place.rowlock_lock
     WHERE name = $1::text AND (owner IS NULL OR expires_at <= clock_timestamp())
-      AND version = (SELECT version FROM seen) AND (SELECT has_place AND NOT is_behind FROM queue) AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() FROM place.rowlock_guard g)
+      AND version = (SELECT version FROM seen) AND (SELECT has_place AND NOT is_behind FROM queue) AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g)
     FOR UPDATE SKIP LOCKED)
   RETURNING version),
 made AS (
@@ -3154,7 +3176,7 @@ made AS (
   SELECT $1::text, greatest((SELECT token FROM place.rowlock_share WHERE name = '' AND acquisition = '') + 1,
     (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), $2::text, $3::text, $4::text, clock_timestamp(),
     clock_timestamp() + $5::bigint * interval '1 microsecond', $6::text
-  WHERE NOT EXISTS (SELECT FROM seen) AND (SELECT has_place AND NOT is_behind FROM queue) AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() FROM place.rowlock_guard g)
+  WHERE NOT EXISTS (SELECT FROM seen) AND (SELECT has_place AND NOT is_behind FROM queue) AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g)
     ON CONFLICT (name) DO NOTHING
   RETURNING version),
 claimed AS (
@@ -3163,7 +3185,7 @@ claimed AS (
   WHERE name = (SELECT name FROM place.rowlock_lock
       WHERE name = $1::text AND owner = $2::text AND expires_at > clock_timestamp()
         AND acquisition = (SELECT attempt FROM place.rowlock_waiter WHERE ticket = $7::bigint
-          AND owner = $2::text) AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() FROM place.rowlock_guard g)
+          AND owner = $2::text) AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g)
       FOR NO KEY UPDATE SKIP LOCKED)
     AND expires_at > clock_timestamp()
   RETURNING acquisition, version),
@@ -3193,15 +3215,15 @@ UPDATE place.rowlock_lock SET version = greatest(version + 1, (extract(epoch FRO
   expires_at = clock_timestamp() + $5::bigint * interval '1 microsecond', note = $6::text
 WHERE name = (SELECT name FROM place.rowlock_lock
   WHERE name = $1::text AND version = $7::bigint
-    AND (owner IS NULL OR expires_at <= clock_timestamp()) AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() FROM place.rowlock_guard g)
+    AND (owner IS NULL OR expires_at <= clock_timestamp()) AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g)
   FOR UPDATE SKIP LOCKED)
 RETURNING $4::text, version, $5::bigint
 
---- guarded
+--- guarded, relaxed
 
 UPDATE place.rowlock_lock SET version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)
 WHERE name = (SELECT name FROM place.rowlock_lock
-  WHERE name = $1::text AND (owner IS NULL OR expires_at <= clock_timestamp()) AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() FROM place.rowlock_guard g) FOR UPDATE SKIP LOCKED)
+  WHERE name = $1::text AND (owner IS NULL OR expires_at <= clock_timestamp()) AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g) FOR UPDATE SKIP LOCKED)
 RETURNING name, version
 
 --- guarded
@@ -3210,14 +3232,14 @@ UPDATE place.rowlock_lock l SET version = greatest(version + $4::bigint, (extrac
   expires_at = greatest(expires_at, clock_timestamp() + $3::bigint * interval '1 microsecond')
 WHERE name = (SELECT name FROM place.rowlock_lock
     WHERE name = $1::text AND acquisition = $2::text AND owner IS NOT NULL
-      AND expires_at > clock_timestamp() AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() FROM place.rowlock_guard g)
+      AND expires_at > clock_timestamp() AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g)
     FOR UPDATE SKIP LOCKED)
   AND expires_at > clock_timestamp()
 RETURNING acquisition, (extract(epoch FROM (CASE expires_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE expires_at END) - clock_timestamp()) * 1000000)::bigint, version,
   (EXISTS (SELECT FROM place.rowlock_waiter w
     WHERE w.name = $1::text AND w.owner <> l.owner AND w.expires_at > clock_timestamp()))::integer
 
---- guarded
+--- guarded, relaxed
 
 WITH spent AS (
   DELETE FROM place.rowlock_waiter WHERE ticket IN (
@@ -3239,7 +3261,7 @@ FROM (
     FOR UPDATE SKIP LOCKED) own LEFT JOIN LATERAL (
     SELECT * FROM (
     SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
-      q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() FROM place.rowlock_guard g) AS granted
+      q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g) AS granted
     FROM place.rowlock_waiter q
     WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
       AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1
@@ -3249,7 +3271,7 @@ FROM (
     ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) waits_in_turn
     UNION ALL SELECT * FROM (
     SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
-      q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() FROM place.rowlock_guard g) AS granted
+      q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g) AS granted
     FROM place.rowlock_waiter q
     WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
       AND q.attempt <> w.acquisition AND q.room = -2
@@ -3259,7 +3281,7 @@ RETURNING g.acquisition, CASE WHEN right(g.first, 16) <> left(g.acquisition, 16)
   AND octet_length(right(g.first, 16)) = 16
     AND octet_length(l.name) <= 255 THEN pg_notify('rowlock_' || right(g.first, 16), l.name)::text END, l.waiting
 
---- guarded
+--- guarded, relaxed
 
 WITH spent AS (
   DELETE FROM place.rowlock_waiter WHERE ticket IN (
@@ -3282,7 +3304,7 @@ FROM (
     FOR UPDATE SKIP LOCKED) own LEFT JOIN LATERAL (
     SELECT * FROM (
     SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
-      q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() FROM place.rowlock_guard g) AS granted
+      q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g) AS granted
     FROM place.rowlock_waiter q
     WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
       AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1
@@ -3292,7 +3314,7 @@ FROM (
     ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) waits_in_turn
     UNION ALL SELECT * FROM (
     SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
-      q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() FROM place.rowlock_guard g) AS granted
+      q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g) AS granted
     FROM place.rowlock_waiter q
     WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
       AND q.attempt <> w.acquisition AND q.room = -2
@@ -3322,7 +3344,7 @@ taken AS (
         AND CASE WHEN $9::bigint = 0 THEN NOT waiting
           ELSE version = $9::bigint OR (owner IS NOT DISTINCT FROM '(shared)'
             AND expires_at > clock_timestamp()) END
-         AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() FROM place.rowlock_guard g)
+         AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g)
       FOR UPDATE) k) r,
     (SELECT max(lease) AS lease, sum(permits)::bigint AS permits, count(*) AS number FROM asked) total) own
   WHERE l.name = $1::text
@@ -3356,7 +3378,7 @@ taken AS (
         AND CASE WHEN ($9::bigint[])[1] = 0 THEN NOT waiting
           ELSE version = ($9::bigint[])[1]
             OR (owner IS NOT DISTINCT FROM '(shared)' AND expires_at > clock_timestamp()) END
-         AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() FROM place.rowlock_guard g)
+         AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g)
       FOR UPDATE) k) r,
     (SELECT max(lease) AS lease, sum(permits)::bigint AS permits, count(*) AS number FROM asked) total) own
   WHERE l.name = ($1::text[])[1]
@@ -3375,7 +3397,7 @@ SELECT a.acquisition, t.before + a.place, a.lease FROM taken t, asked a
 
 WITH own AS MATERIALIZED (
   SELECT r.acquisition, r.sharers, clock_timestamp() AS at FROM (
-    SELECT acquisition, sharers FROM place.rowlock_lock WHERE name = $1::text AND owner = '(shared)' AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() FROM place.rowlock_guard g)
+    SELECT acquisition, sharers FROM place.rowlock_lock WHERE name = $1::text AND owner = '(shared)' AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g)
     FOR UPDATE) r),
 gone AS (
   DELETE FROM place.rowlock_share s USING own
@@ -3388,7 +3410,7 @@ UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch
 FROM gone g WHERE l.name = $1::text
 RETURNING $2::text, l.version, (extract(epoch FROM (CASE l.expires_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE l.expires_at END) - g.at) * 1000000)::bigint
 
---- guarded
+--- guarded, relaxed
 
 WITH spent AS (
   DELETE FROM place.rowlock_waiter WHERE ticket IN (
@@ -3410,7 +3432,7 @@ FROM (
     FOR UPDATE SKIP LOCKED) own LEFT JOIN LATERAL (
     SELECT * FROM (
     SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
-      q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() FROM place.rowlock_guard g) AND false AS granted
+      q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g) AND false AS granted
     FROM place.rowlock_waiter q
     WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
       AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1
@@ -3420,7 +3442,7 @@ FROM (
     ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) waits_in_turn
     UNION ALL SELECT * FROM (
     SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
-      q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() FROM place.rowlock_guard g) AND false AS granted
+      q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g) AND false AS granted
     FROM place.rowlock_waiter q
     WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
       AND q.attempt <> w.acquisition AND q.room = -2
@@ -3430,7 +3452,7 @@ RETURNING g.acquisition, CASE WHEN right(g.first, 16) <> left(g.acquisition, 16)
   AND octet_length(right(g.first, 16)) = 16
     AND octet_length(l.name) <= 255 THEN nullif('', '') || concat('rowlock_' || right(g.first, 16), l.name)::text END, l.waiting
 
---- guarded
+--- guarded, relaxed
 
 WITH spent AS (
   DELETE FROM place.rowlock_waiter WHERE ticket IN (
@@ -3453,7 +3475,7 @@ FROM (
     FOR UPDATE SKIP LOCKED) own LEFT JOIN LATERAL (
     SELECT * FROM (
     SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
-      q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() FROM place.rowlock_guard g) AND false AS granted
+      q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g) AND false AS granted
     FROM place.rowlock_waiter q
     WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
       AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1
@@ -3463,7 +3485,7 @@ FROM (
     ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) waits_in_turn
     UNION ALL SELECT * FROM (
     SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
-      q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() FROM place.rowlock_guard g) AND false AS granted
+      q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g) AND false AS granted
     FROM place.rowlock_waiter q
     WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
       AND q.attempt <> w.acquisition AND q.room = -2
@@ -3472,6 +3494,555 @@ WHERE l.name = g.name COLLATE "C"
 RETURNING g.acquisition, CASE WHEN right(g.first, 16) <> left(g.acquisition, 16)
   AND octet_length(right(g.first, 16)) = 16
     AND octet_length(l.name) <= 255 THEN nullif('', '') || concat('rowlock_' || right(g.first, 16), l.name)::text END, l.waiting
+
+--- relaxed
+
+WITH seen AS MATERIALIZED (
+  SELECT owner, expires_at, waiting FROM place.rowlock_lock WHERE name = $1::text),
+taken AS (
+  UPDATE place.rowlock_lock SET version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), owner = $2::text,
+    thread = $3::text, acquisition = $4::text, acquired_at = clock_timestamp(),
+    expires_at = clock_timestamp() + $5::bigint * interval '1 microsecond', note = $6::text
+  WHERE name = (SELECT name FROM place.rowlock_lock
+    WHERE name = $1::text AND (owner IS NULL OR expires_at <= clock_timestamp()) AND NOT waiting AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g) AND set_config('synchronous_commit', coalesce((SELECT 'off' FROM place.rowlock_guard g WHERE g.relaxed_from <= clock_timestamp() AND g.term = (SELECT w.term FROM place.rowlock_witness w) AND NOT EXISTS (SELECT FROM place.rowlock_witness w WHERE w.id = 0 FOR KEY SHARE)), current_setting('synchronous_commit')), true) IS NOT NULL
+    FOR UPDATE SKIP LOCKED)
+  RETURNING version),
+made AS (
+  INSERT INTO place.rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
+  SELECT $1::text, greatest((SELECT token FROM place.rowlock_share WHERE name = '' AND acquisition = '') + 1,
+    (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), $2::text, $3::text, $4::text, clock_timestamp(),
+    clock_timestamp() + $5::bigint * interval '1 microsecond', $6::text
+  WHERE NOT EXISTS (SELECT FROM seen) AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g) AND set_config('synchronous_commit', coalesce((SELECT 'off' FROM place.rowlock_guard g WHERE g.relaxed_from <= clock_timestamp() AND g.term = (SELECT w.term FROM place.rowlock_witness w) AND NOT EXISTS (SELECT FROM place.rowlock_witness w WHERE w.id = 0 FOR KEY SHARE)), current_setting('synchronous_commit')), true) IS NOT NULL ON CONFLICT (name) DO NOTHING
+  RETURNING version)
+SELECT $4::text, NULL::bigint, (extract(epoch FROM (CASE expires_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE expires_at END) - clock_timestamp()) * 1000000)::bigint, (owner = '(shared)')::integer FROM seen
+WHERE waiting OR (owner IS NOT NULL AND (expires_at IS NULL OR expires_at > clock_timestamp()))
+UNION ALL SELECT $4::text, version, $5::bigint, 0 FROM taken
+UNION ALL SELECT $4::text, version, $5::bigint, 0 FROM made
+
+--- relaxed
+
+WITH wanted AS MATERIALIZED (
+  SELECT w.*, l.name IS NULL AS is_new,
+    l.owner IS NOT NULL AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp()) AS is_busy, l.expires_at,
+    (l.owner = '(shared)')::integer AS is_shared, l.waiting
+  FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[])
+    AS w (name, owner, thread, acquisition, lease, note)
+  LEFT JOIN place.rowlock_lock l ON l.name = w.name COLLATE "C" ORDER BY w.name COLLATE "C"),
+taken AS (
+  UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM w.at) * 1000000)::bigint), owner = w.owner, thread = w.thread,
+    acquisition = w.acquisition, acquired_at = w.at, expires_at = w.at + w.lease * interval '1 microsecond',
+    note = w.note
+  FROM (SELECT w.*, clock_timestamp() AS at FROM wanted w, LATERAL (
+      SELECT FROM place.rowlock_lock r
+      WHERE r.name = w.name COLLATE "C" AND (r.owner IS NULL OR r.expires_at <= clock_timestamp())
+        AND NOT r.waiting AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g) AND set_config('synchronous_commit', coalesce((SELECT 'off' FROM place.rowlock_guard g WHERE g.relaxed_from <= clock_timestamp() AND g.term = (SELECT w.term FROM place.rowlock_witness w) AND NOT EXISTS (SELECT FROM place.rowlock_witness w WHERE w.id = 0 FOR KEY SHARE)), current_setting('synchronous_commit')), true) IS NOT NULL
+      FOR UPDATE SKIP LOCKED) free
+    WHERE NOT w.is_new AND NOT w.is_busy) w
+  WHERE l.name = w.name COLLATE "C"
+  RETURNING l.acquisition, l.version, w.lease),
+made AS (
+  INSERT INTO place.rowlock_lock AS l (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
+  SELECT w.name, greatest((SELECT token FROM place.rowlock_share WHERE name = '' AND acquisition = '') + 1, (extract(epoch FROM w.at) * 1000000)::bigint),
+    w.owner, w.thread, w.acquisition, w.at, w.at + w.lease * interval '1 microsecond', w.note
+  FROM (SELECT *, clock_timestamp() AS at FROM wanted WHERE is_new AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g) AND set_config('synchronous_commit', coalesce((SELECT 'off' FROM place.rowlock_guard g WHERE g.relaxed_from <= clock_timestamp() AND g.term = (SELECT w.term FROM place.rowlock_witness w) AND NOT EXISTS (SELECT FROM place.rowlock_witness w WHERE w.id = 0 FOR KEY SHARE)), current_setting('synchronous_commit')), true) IS NOT NULL) w ON CONFLICT (name) DO NOTHING
+  RETURNING l.acquisition, l.version, (extract(epoch FROM (CASE l.expires_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE l.expires_at END) - l.acquired_at) * 1000000)::bigint AS lease)
+SELECT acquisition, NULL::bigint, (extract(epoch FROM (CASE expires_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE expires_at END) - clock_timestamp()) * 1000000)::bigint, is_shared FROM wanted WHERE is_busy OR waiting
+UNION ALL SELECT acquisition, version, lease, 0 FROM taken
+UNION ALL SELECT acquisition, version, lease, 0 FROM made
+
+--- relaxed
+
+UPDATE place.rowlock_lock SET version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), owner = $2::text,
+  thread = $3::text, acquisition = $4::text, acquired_at = clock_timestamp(),
+  expires_at = clock_timestamp() + $5::bigint * interval '1 microsecond', note = $6::text
+WHERE name = (SELECT name FROM place.rowlock_lock
+  WHERE name = $1::text AND (owner IS NULL OR expires_at <= clock_timestamp()) AND NOT waiting AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g) AND set_config('synchronous_commit', coalesce((SELECT 'off' FROM place.rowlock_guard g WHERE g.relaxed_from <= clock_timestamp() AND g.term = (SELECT w.term FROM place.rowlock_witness w) AND NOT EXISTS (SELECT FROM place.rowlock_witness w WHERE w.id = 0 FOR KEY SHARE)), current_setting('synchronous_commit')), true) IS NOT NULL
+  FOR UPDATE SKIP LOCKED)
+RETURNING acquisition, version, $5::bigint, 0
+
+--- relaxed
+
+UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM w.at) * 1000000)::bigint), owner = w.owner, thread = w.thread,
+  acquisition = w.acquisition, acquired_at = w.at, expires_at = w.at + w.lease * interval '1 microsecond', note = w.note
+FROM (SELECT w.*, clock_timestamp() AS at FROM (
+    SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[],
+      $6::text[]) AS u (name, owner, thread, acquisition, lease, note) ORDER BY name COLLATE "C") w, LATERAL (
+  SELECT FROM place.rowlock_lock r
+  WHERE r.name = w.name COLLATE "C" AND (r.owner IS NULL OR r.expires_at <= clock_timestamp())
+    AND NOT r.waiting AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g) AND set_config('synchronous_commit', coalesce((SELECT 'off' FROM place.rowlock_guard g WHERE g.relaxed_from <= clock_timestamp() AND g.term = (SELECT w.term FROM place.rowlock_witness w) AND NOT EXISTS (SELECT FROM place.rowlock_witness w WHERE w.id = 0 FOR KEY SHARE)), current_setting('synchronous_commit')), true) IS NOT NULL
+  FOR UPDATE SKIP LOCKED) free) w
+WHERE l.name = w.name COLLATE "C"
+RETURNING l.acquisition, l.version, w.lease, 0
+
+--- relaxed
+
+UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint), owner = g.owner, thread = g.thread,
+  acquisition = g.acquisition, acquired_at = g.at, expires_at = g.at + g.lease * interval '1 microsecond', note = g.note
+FROM (SELECT f.*, clock_timestamp() AS at FROM (
+    SELECT r.name, w.owner, w.thread, w.acquisition, w.lease, w.note
+    FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[])
+      WITH ORDINALITY AS w (name, owner, thread, acquisition, lease, note, place)
+    JOIN place.rowlock_lock r ON r.name = w.name COLLATE "C"
+    WHERE (r.owner IS NULL OR r.expires_at <= clock_timestamp()) AND NOT r.waiting AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g) AND set_config('synchronous_commit', coalesce((SELECT 'off' FROM place.rowlock_guard g WHERE g.relaxed_from <= clock_timestamp() AND g.term = (SELECT w.term FROM place.rowlock_witness w) AND NOT EXISTS (SELECT FROM place.rowlock_witness w WHERE w.id = 0 FOR KEY SHARE)), current_setting('synchronous_commit')), true) IS NOT NULL
+    ORDER BY w.place LIMIT 1 FOR UPDATE OF r SKIP LOCKED) f) g
+WHERE l.name = g.name
+RETURNING l.name, l.version, g.lease
+
+--- relaxed
+
+WITH free AS MATERIALIZED (
+  SELECT r.name, r.acquisition AS had, w.owner, w.thread, w.acquisition, w.lease, w.note
+  FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[],
+    $7::bigint[])
+    AS w (name, owner, thread, acquisition, lease, note, version)
+  JOIN place.rowlock_lock r ON r.name = w.name COLLATE "C"
+  WHERE (r.owner IS NULL OR r.expires_at <= clock_timestamp())
+    AND CASE WHEN w.version = 0 THEN NOT r.waiting ELSE r.version = w.version END AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g) AND set_config('synchronous_commit', coalesce((SELECT 'off' FROM place.rowlock_guard g WHERE g.relaxed_from <= clock_timestamp() AND g.term = (SELECT w.term FROM place.rowlock_witness w) AND NOT EXISTS (SELECT FROM place.rowlock_witness w WHERE w.id = 0 FOR KEY SHARE)), current_setting('synchronous_commit')), true) IS NOT NULL
+  ORDER BY r.name FOR UPDATE OF r SKIP LOCKED),
+all_of_them AS MATERIALIZED (
+  SELECT clock_timestamp() AS at FROM (SELECT count(*) AS number FROM free) f
+    WHERE f.number = cardinality($1::text[])),
+passed AS (
+  DELETE FROM place.rowlock_waiter WHERE ticket IN (
+    SELECT w.ticket FROM all_of_them, free g JOIN place.rowlock_waiter w ON w.name = g.name AND w.attempt = g.had
+    FOR UPDATE OF w SKIP LOCKED))
+UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM a.at) * 1000000)::bigint), owner = g.owner, thread = g.thread,
+  acquisition = g.acquisition, acquired_at = a.at, expires_at = a.at + g.lease * interval '1 microsecond', note = g.note
+FROM all_of_them a, free g
+WHERE l.name = g.name
+RETURNING l.acquisition, l.version, g.lease
+
+--- relaxed
+
+WITH seen AS MATERIALIZED (
+  SELECT owner, expires_at, waiting, acquisition, version FROM place.rowlock_lock WHERE name = $1::text),
+queue AS MATERIALIZED (
+  SELECT EXISTS (SELECT FROM place.rowlock_waiter
+      WHERE name = $1::text AND ticket < $8::bigint AND expires_at > clock_timestamp()
+        AND ($9::bigint = 0 OR ((place.rowlock_waiter.room < -1
+            AND place.rowlock_waiter.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+            AND (place.rowlock_waiter.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
+              OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)) AND NOT EXISTS (
+          SELECT FROM seen WHERE expires_at <= clock_timestamp() - interval '1 second')))
+        AND attempt IS DISTINCT FROM (SELECT acquisition FROM seen)) AS is_behind,
+    $7::bigint = 0 OR $9::bigint > 0
+      OR EXISTS (SELECT FROM place.rowlock_waiter WHERE ticket = $7::bigint AND owner = $2::text) AS has_place),
+taken AS (
+  UPDATE place.rowlock_lock SET version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), owner = $2::text,
+    thread = $3::text, acquisition = $4::text, acquired_at = clock_timestamp(),
+    expires_at = clock_timestamp() + $5::bigint * interval '1 microsecond', note = $6::text
+  WHERE name = (SELECT name FROM place.rowlock_lock
+    WHERE name = $1::text AND (owner IS NULL OR expires_at <= clock_timestamp())
+      AND version = (SELECT version FROM seen) AND (SELECT has_place AND NOT is_behind FROM queue) AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g) AND set_config('synchronous_commit', coalesce((SELECT 'off' FROM place.rowlock_guard g WHERE g.relaxed_from <= clock_timestamp() AND g.term = (SELECT w.term FROM place.rowlock_witness w) AND NOT EXISTS (SELECT FROM place.rowlock_witness w WHERE w.id = 0 FOR KEY SHARE)), current_setting('synchronous_commit')), true) IS NOT NULL
+    FOR UPDATE SKIP LOCKED)
+  RETURNING version),
+made AS (
+  INSERT INTO place.rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
+  SELECT $1::text, greatest((SELECT token FROM place.rowlock_share WHERE name = '' AND acquisition = '') + 1,
+    (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), $2::text, $3::text, $4::text, clock_timestamp(),
+    clock_timestamp() + $5::bigint * interval '1 microsecond', $6::text
+  WHERE NOT EXISTS (SELECT FROM seen) AND (SELECT has_place AND NOT is_behind FROM queue) AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g) AND set_config('synchronous_commit', coalesce((SELECT 'off' FROM place.rowlock_guard g WHERE g.relaxed_from <= clock_timestamp() AND g.term = (SELECT w.term FROM place.rowlock_witness w) AND NOT EXISTS (SELECT FROM place.rowlock_witness w WHERE w.id = 0 FOR KEY SHARE)), current_setting('synchronous_commit')), true) IS NOT NULL
+    ON CONFLICT (name) DO NOTHING
+  RETURNING version),
+claimed AS (
+  UPDATE place.rowlock_lock SET expires_at = greatest(expires_at,
+    clock_timestamp() + $5::bigint * interval '1 microsecond')
+  WHERE name = (SELECT name FROM place.rowlock_lock
+      WHERE name = $1::text AND owner = $2::text AND expires_at > clock_timestamp()
+        AND acquisition = (SELECT attempt FROM place.rowlock_waiter WHERE ticket = $7::bigint
+          AND owner = $2::text) AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g) AND set_config('synchronous_commit', coalesce((SELECT 'off' FROM place.rowlock_guard g WHERE g.relaxed_from <= clock_timestamp() AND g.term = (SELECT w.term FROM place.rowlock_witness w) AND NOT EXISTS (SELECT FROM place.rowlock_witness w WHERE w.id = 0 FOR KEY SHARE)), current_setting('synchronous_commit')), true) IS NOT NULL
+      FOR NO KEY UPDATE SKIP LOCKED)
+    AND expires_at > clock_timestamp()
+  RETURNING acquisition, version),
+granted AS MATERIALIZED (SELECT version FROM taken UNION ALL SELECT version FROM made),
+gone AS (
+  DELETE FROM place.rowlock_waiter WHERE ticket = (SELECT w.ticket FROM place.rowlock_waiter w
+    WHERE w.ticket = $7::bigint AND w.owner = $2::text AND EXISTS (SELECT FROM granted) FOR UPDATE SKIP LOCKED)
+  RETURNING ticket),
+passed AS (
+  DELETE FROM place.rowlock_waiter WHERE ticket = (SELECT w.ticket FROM place.rowlock_waiter w
+    WHERE w.name = $1::text AND w.attempt = (SELECT acquisition FROM seen)
+      AND EXISTS (SELECT FROM granted) FOR UPDATE SKIP LOCKED))
+SELECT $4::text, NULL::bigint, (extract(epoch FROM seen.expires_at - clock_timestamp()) * 1000000)::bigint, is_behind, has_place, false,
+  seen.owner IS NULL, seen.acquisition, seen.version, coalesce((SELECT waiting FROM seen), false)
+FROM queue LEFT JOIN seen ON seen.owner IS NOT NULL AND (seen.expires_at IS NULL OR seen.expires_at > clock_timestamp())
+WHERE seen.owner IS NOT NULL OR is_behind OR NOT has_place
+UNION ALL SELECT $4::text, NULL::bigint, $5::bigint, false, true, false, false, acquisition, version, true
+  FROM claimed
+UNION ALL SELECT $4::text, version, $5::bigint, false, true, EXISTS (SELECT FROM gone), true, NULL::text,
+  NULL::bigint, NULL::boolean
+FROM granted
+
+--- relaxed
+
+UPDATE place.rowlock_lock SET version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), owner = $2::text,
+  thread = $3::text, acquisition = $4::text, acquired_at = clock_timestamp(),
+  expires_at = clock_timestamp() + $5::bigint * interval '1 microsecond', note = $6::text
+WHERE name = (SELECT name FROM place.rowlock_lock
+  WHERE name = $1::text AND version = $7::bigint
+    AND (owner IS NULL OR expires_at <= clock_timestamp()) AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g) AND set_config('synchronous_commit', coalesce((SELECT 'off' FROM place.rowlock_guard g WHERE g.relaxed_from <= clock_timestamp() AND g.term = (SELECT w.term FROM place.rowlock_witness w) AND NOT EXISTS (SELECT FROM place.rowlock_witness w WHERE w.id = 0 FOR KEY SHARE)), current_setting('synchronous_commit')), true) IS NOT NULL
+  FOR UPDATE SKIP LOCKED)
+RETURNING $4::text, version, $5::bigint
+
+--- relaxed
+
+UPDATE place.rowlock_lock SET expires_at = greatest(expires_at, clock_timestamp() + $3::bigint * interval '1 microsecond')
+WHERE name = (SELECT name FROM place.rowlock_lock
+    WHERE name = $1::text AND acquisition = $2::text AND owner IS NOT NULL
+      AND expires_at > clock_timestamp() AND set_config('synchronous_commit', coalesce((SELECT 'off' FROM place.rowlock_guard g WHERE g.relaxed_from <= clock_timestamp() AND g.term = (SELECT w.term FROM place.rowlock_witness w) AND NOT EXISTS (SELECT FROM place.rowlock_witness w WHERE w.id = 0 FOR KEY SHARE)), current_setting('synchronous_commit')), true) IS NOT NULL
+    FOR NO KEY UPDATE SKIP LOCKED)
+  AND expires_at > clock_timestamp()
+RETURNING acquisition, (extract(epoch FROM (CASE expires_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE expires_at END) - clock_timestamp()) * 1000000)::bigint
+
+--- relaxed
+
+UPDATE place.rowlock_lock l SET expires_at = greatest(l.expires_at, w.at + w.lease * interval '1 microsecond')
+FROM (SELECT w.*, clock_timestamp() AS at FROM (
+    SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[]) AS u (name, acquisition, lease)
+    ORDER BY name COLLATE "C") w, LATERAL (
+  SELECT FROM place.rowlock_lock r
+  WHERE r.name = w.name COLLATE "C" AND r.acquisition = w.acquisition AND r.owner IS NOT NULL
+    AND r.expires_at > clock_timestamp() AND set_config('synchronous_commit', coalesce((SELECT 'off' FROM place.rowlock_guard g WHERE g.relaxed_from <= clock_timestamp() AND g.term = (SELECT w.term FROM place.rowlock_witness w) AND NOT EXISTS (SELECT FROM place.rowlock_witness w WHERE w.id = 0 FOR KEY SHARE)), current_setting('synchronous_commit')), true) IS NOT NULL
+  FOR NO KEY UPDATE SKIP LOCKED) own) w
+WHERE l.name = w.name COLLATE "C" AND l.expires_at > w.at
+RETURNING l.acquisition, (extract(epoch FROM (CASE l.expires_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE l.expires_at END) - w.at) * 1000000)::bigint
+
+--- relaxed
+
+UPDATE place.rowlock_lock SET expires_at = clock_timestamp() + $3::bigint * interval '1 microsecond'
+WHERE name = (SELECT name FROM place.rowlock_lock
+    WHERE name = $1::text AND acquisition = $2::text AND owner IS NOT NULL
+      AND expires_at > clock_timestamp() AND set_config('synchronous_commit', coalesce((SELECT 'off' FROM place.rowlock_guard g WHERE g.relaxed_from <= clock_timestamp() AND g.term = (SELECT w.term FROM place.rowlock_witness w) AND NOT EXISTS (SELECT FROM place.rowlock_witness w WHERE w.id = 0 FOR KEY SHARE)), current_setting('synchronous_commit')), true) IS NOT NULL
+    FOR NO KEY UPDATE SKIP LOCKED)
+  AND expires_at > clock_timestamp()
+RETURNING acquisition, (extract(epoch FROM (CASE expires_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE expires_at END) - clock_timestamp()) * 1000000)::bigint
+
+--- relaxed
+
+UPDATE place.rowlock_lock l SET expires_at = w.at + w.lease * interval '1 microsecond'
+FROM (SELECT w.*, clock_timestamp() AS at FROM (
+    SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[]) AS u (name, acquisition, lease)
+    ORDER BY name COLLATE "C") w, LATERAL (
+  SELECT FROM place.rowlock_lock r
+  WHERE r.name = w.name COLLATE "C" AND r.acquisition = w.acquisition AND r.owner IS NOT NULL
+    AND r.expires_at > clock_timestamp() AND set_config('synchronous_commit', coalesce((SELECT 'off' FROM place.rowlock_guard g WHERE g.relaxed_from <= clock_timestamp() AND g.term = (SELECT w.term FROM place.rowlock_witness w) AND NOT EXISTS (SELECT FROM place.rowlock_witness w WHERE w.id = 0 FOR KEY SHARE)), current_setting('synchronous_commit')), true) IS NOT NULL
+  FOR NO KEY UPDATE SKIP LOCKED) own) w
+WHERE l.name = w.name COLLATE "C" AND l.expires_at > w.at
+RETURNING l.acquisition, (extract(epoch FROM (CASE l.expires_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE l.expires_at END) - w.at) * 1000000)::bigint
+
+--- relaxed
+
+UPDATE place.rowlock_lock l SET version = greatest(version + $4::bigint, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint),
+  expires_at = greatest(expires_at, clock_timestamp() + $3::bigint * interval '1 microsecond')
+WHERE name = (SELECT name FROM place.rowlock_lock
+    WHERE name = $1::text AND acquisition = $2::text AND owner IS NOT NULL
+      AND expires_at > clock_timestamp() AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g) AND set_config('synchronous_commit', coalesce((SELECT 'off' FROM place.rowlock_guard g WHERE g.relaxed_from <= clock_timestamp() AND g.term = (SELECT w.term FROM place.rowlock_witness w) AND NOT EXISTS (SELECT FROM place.rowlock_witness w WHERE w.id = 0 FOR KEY SHARE)), current_setting('synchronous_commit')), true) IS NOT NULL
+    FOR UPDATE SKIP LOCKED)
+  AND expires_at > clock_timestamp()
+RETURNING acquisition, (extract(epoch FROM (CASE expires_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE expires_at END) - clock_timestamp()) * 1000000)::bigint, version,
+  (EXISTS (SELECT FROM place.rowlock_waiter w
+    WHERE w.name = $1::text AND w.owner <> l.owner AND w.expires_at > clock_timestamp()))::integer
+
+--- relaxed
+
+UPDATE place.rowlock_lock SET expires_at = acquired_at + $3::bigint * interval '1 microsecond', thread = '(released)'
+WHERE name = (SELECT name FROM place.rowlock_lock
+  WHERE name = $1::text AND acquisition = $2::text AND owner IS NOT NULL
+    AND expires_at > clock_timestamp() AND set_config('synchronous_commit', coalesce((SELECT 'off' FROM place.rowlock_guard g WHERE g.relaxed_from <= clock_timestamp() AND g.term = (SELECT w.term FROM place.rowlock_witness w) AND NOT EXISTS (SELECT FROM place.rowlock_witness w WHERE w.id = 0 FOR KEY SHARE)), current_setting('synchronous_commit')), true) IS NOT NULL
+  FOR NO KEY UPDATE SKIP LOCKED)
+RETURNING acquisition,
+  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+    SELECT q.owner, q.name FROM place.rowlock_waiter q
+    WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
+  WHERE right(q.owner, 16) <> left($2::text, 16) AND octet_length(right(q.owner, 16)) = 16
+    AND octet_length(q.name) <= 255)
+
+--- relaxed
+
+UPDATE place.rowlock_lock l SET expires_at = l.acquired_at + w.stay * interval '1 microsecond', thread = '(released)'
+FROM (SELECT w.* FROM (
+    SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[]) AS u (name, acquisition, stay)
+    ORDER BY name COLLATE "C") w, LATERAL (
+  SELECT FROM place.rowlock_lock r
+  WHERE r.name = w.name COLLATE "C" AND r.acquisition = w.acquisition AND r.owner IS NOT NULL
+    AND r.expires_at > clock_timestamp() AND set_config('synchronous_commit', coalesce((SELECT 'off' FROM place.rowlock_guard g WHERE g.relaxed_from <= clock_timestamp() AND g.term = (SELECT w.term FROM place.rowlock_witness w) AND NOT EXISTS (SELECT FROM place.rowlock_witness w WHERE w.id = 0 FOR KEY SHARE)), current_setting('synchronous_commit')), true) IS NOT NULL
+  FOR NO KEY UPDATE SKIP LOCKED) own) w
+WHERE l.name = w.name COLLATE "C"
+RETURNING l.acquisition,
+  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+    SELECT q.owner, q.name FROM place.rowlock_waiter q
+    WHERE q.name = l.name AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
+  WHERE right(q.owner, 16) <> left(l.acquisition, 16) AND octet_length(right(q.owner, 16)) = 16
+    AND octet_length(q.name) <= 255)
+
+--- relaxed
+
+WITH freed AS (
+  UPDATE place.rowlock_lock SET owner = NULL, thread = NULL, note = NULL,
+    version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), expires_at = clock_timestamp()
+  WHERE name = (SELECT name FROM place.rowlock_lock
+    WHERE name = $1::text AND version = $2::bigint AND owner IS NOT NULL AND set_config('synchronous_commit', coalesce((SELECT 'off' FROM place.rowlock_guard g WHERE g.relaxed_from <= clock_timestamp() AND g.term = (SELECT w.term FROM place.rowlock_witness w) AND NOT EXISTS (SELECT FROM place.rowlock_witness w WHERE w.id = 0 FOR KEY SHARE)), current_setting('synchronous_commit')), true) IS NOT NULL FOR UPDATE SKIP LOCKED)
+  RETURNING name, acquisition),
+spent AS (
+  DELETE FROM place.rowlock_waiter w USING freed WHERE w.name = freed.name AND w.attempt = freed.acquisition)
+SELECT freed.name,
+  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+    SELECT q.owner, q.name FROM place.rowlock_waiter q
+    WHERE q.name = $1::text AND q.expires_at > clock_timestamp()
+      AND q.attempt IS DISTINCT FROM freed.acquisition
+    ORDER BY q.ticket LIMIT 1) q
+  WHERE right(q.owner, 16) <> left('', 16) AND octet_length(right(q.owner, 16)) = 16
+    AND octet_length(q.name) <= 255)
+FROM freed
+
+--- relaxed
+
+WITH asked AS (SELECT *
+  FROM (VALUES ($2::text, $3::text, $4::text, $5::bigint, $6::text, $7::bigint,
+  1)) AS a (owner, thread, acquisition, lease, note, permits, place)),
+taken AS (
+  UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM own.at) * 1000000)::bigint) + own.number - 1, owner = '(shared)',
+    thread = NULL, note = NULL, sharers = CASE WHEN own.joins THEN l.sharers ELSE 0 END + own.permits,
+    acquisition = CASE WHEN own.joins THEN l.acquisition ELSE 'shared:' || $4::text END,
+    acquired_at = CASE WHEN own.joins THEN l.acquired_at ELSE own.at END,
+    expires_at = CASE WHEN own.joins THEN greatest(l.expires_at, own.until) ELSE own.until END
+  FROM (SELECT r.at, r.at + total.lease * interval '1 microsecond' AS until, total.number, total.permits,
+      r.owner IS NOT DISTINCT FROM '(shared)' AND r.expires_at > r.at AS joins, r.acquisition AS had FROM (
+    SELECT k.owner, k.expires_at, k.acquisition, clock_timestamp() AS at FROM (
+      SELECT owner, expires_at, acquisition FROM place.rowlock_lock
+      WHERE name = $1::text AND (owner IS NULL OR expires_at <= clock_timestamp()
+          OR (owner = '(shared)' AND sharers <= $8::bigint))
+        AND CASE WHEN $9::bigint = 0 THEN NOT waiting
+          ELSE version = $9::bigint OR (owner IS NOT DISTINCT FROM '(shared)'
+            AND expires_at > clock_timestamp()) END
+         AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g) AND set_config('synchronous_commit', coalesce((SELECT 'off' FROM place.rowlock_guard g WHERE g.relaxed_from <= clock_timestamp() AND g.term = (SELECT w.term FROM place.rowlock_witness w) AND NOT EXISTS (SELECT FROM place.rowlock_witness w WHERE w.id = 0 FOR KEY SHARE)), current_setting('synchronous_commit')), true) IS NOT NULL
+      FOR UPDATE) k) r,
+    (SELECT max(lease) AS lease, sum(permits)::bigint AS permits, count(*) AS number FROM asked) total) own
+  WHERE l.name = $1::text
+  RETURNING l.version - own.number AS before, l.acquisition, own.at, own.joins, own.had),
+passed AS (
+  DELETE FROM place.rowlock_waiter WHERE ticket IN (
+    SELECT w.ticket FROM taken t JOIN place.rowlock_waiter w ON w.name = $1::text AND w.attempt = t.had
+    WHERE NOT t.joins FOR UPDATE OF w SKIP LOCKED)),
+share AS (
+  INSERT INTO place.rowlock_share (name, acquisition, since, permits, token, owner, thread, acquired_at, expires_at, note)
+  SELECT $1::text, a.acquisition, t.acquisition, a.permits, t.before + a.place, a.owner, a.thread, t.at,
+    t.at + a.lease * interval '1 microsecond', a.note FROM taken t, asked a)
+SELECT a.acquisition, t.before + a.place, a.lease FROM taken t, asked a
+
+--- relaxed
+
+WITH asked AS (SELECT * FROM unnest($2::text[], $3::text[], $4::text[], $5::bigint[],
+  $6::text[], $7::bigint[]) WITH ORDINALITY AS a (owner, thread, acquisition, lease, note, permits, place)),
+taken AS (
+  UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM own.at) * 1000000)::bigint) + own.number - 1, owner = '(shared)',
+    thread = NULL, note = NULL, sharers = CASE WHEN own.joins THEN l.sharers ELSE 0 END + own.permits,
+    acquisition = CASE WHEN own.joins THEN l.acquisition ELSE 'shared:' || ($4::text[])[1] END,
+    acquired_at = CASE WHEN own.joins THEN l.acquired_at ELSE own.at END,
+    expires_at = CASE WHEN own.joins THEN greatest(l.expires_at, own.until) ELSE own.until END
+  FROM (SELECT r.at, r.at + total.lease * interval '1 microsecond' AS until, total.number, total.permits,
+      r.owner IS NOT DISTINCT FROM '(shared)' AND r.expires_at > r.at AS joins, r.acquisition AS had FROM (
+    SELECT k.owner, k.expires_at, k.acquisition, clock_timestamp() AS at FROM (
+      SELECT owner, expires_at, acquisition FROM place.rowlock_lock
+      WHERE name = ($1::text[])[1] AND (owner IS NULL OR expires_at <= clock_timestamp()
+          OR (owner = '(shared)' AND sharers <= ($8::bigint[])[1]))
+        AND CASE WHEN ($9::bigint[])[1] = 0 THEN NOT waiting
+          ELSE version = ($9::bigint[])[1]
+            OR (owner IS NOT DISTINCT FROM '(shared)' AND expires_at > clock_timestamp()) END
+         AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g) AND set_config('synchronous_commit', coalesce((SELECT 'off' FROM place.rowlock_guard g WHERE g.relaxed_from <= clock_timestamp() AND g.term = (SELECT w.term FROM place.rowlock_witness w) AND NOT EXISTS (SELECT FROM place.rowlock_witness w WHERE w.id = 0 FOR KEY SHARE)), current_setting('synchronous_commit')), true) IS NOT NULL
+      FOR UPDATE) k) r,
+    (SELECT max(lease) AS lease, sum(permits)::bigint AS permits, count(*) AS number FROM asked) total) own
+  WHERE l.name = ($1::text[])[1]
+  RETURNING l.version - own.number AS before, l.acquisition, own.at, own.joins, own.had),
+passed AS (
+  DELETE FROM place.rowlock_waiter WHERE ticket IN (
+    SELECT w.ticket FROM taken t JOIN place.rowlock_waiter w ON w.name = ($1::text[])[1] AND w.attempt = t.had
+    WHERE NOT t.joins FOR UPDATE OF w SKIP LOCKED)),
+share AS (
+  INSERT INTO place.rowlock_share (name, acquisition, since, permits, token, owner, thread, acquired_at, expires_at, note)
+  SELECT ($1::text[])[1], a.acquisition, t.acquisition, a.permits, t.before + a.place, a.owner, a.thread, t.at,
+    t.at + a.lease * interval '1 microsecond', a.note FROM taken t, asked a)
+SELECT a.acquisition, t.before + a.place, a.lease FROM taken t, asked a
+
+--- relaxed
+
+WITH own AS MATERIALIZED (
+  SELECT k.*, clock_timestamp() AS at FROM (
+    SELECT w.*, r.since, r.ends FROM (
+      SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[]) AS u (name, acquisition, lease)
+      ORDER BY name COLLATE "C") w, LATERAL (
+      SELECT acquisition AS since, expires_at AS ends FROM place.rowlock_lock
+      WHERE name = w.name COLLATE "C" AND owner = '(shared)' AND set_config('synchronous_commit', coalesce((SELECT 'off' FROM place.rowlock_guard g WHERE g.relaxed_from <= clock_timestamp() AND g.term = (SELECT w.term FROM place.rowlock_witness w) AND NOT EXISTS (SELECT FROM place.rowlock_witness w WHERE w.id = 0 FOR KEY SHARE)), current_setting('synchronous_commit')), true) IS NOT NULL
+      FOR NO KEY UPDATE) r) k),
+kept AS (
+  UPDATE place.rowlock_share s SET expires_at = greatest(s.expires_at, own.at + own.lease * interval '1 microsecond') FROM own
+  WHERE s.name = own.name COLLATE "C" AND s.acquisition = own.acquisition AND s.since = own.since
+    AND s.expires_at > own.at
+  RETURNING s.name, s.acquisition, s.expires_at, own.at, own.ends),
+raised AS (
+  UPDATE place.rowlock_lock l SET expires_at = greatest(l.expires_at, k.last)
+  FROM (SELECT name, max(expires_at) AS last FROM kept WHERE expires_at > ends GROUP BY name) k WHERE l.name = k.name)
+SELECT acquisition, (extract(epoch FROM (CASE expires_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE expires_at END) - at) * 1000000)::bigint FROM kept
+
+--- relaxed
+
+WITH own AS MATERIALIZED (
+  SELECT k.*, clock_timestamp() AS at FROM (
+    SELECT w.*, r.since, r.ends FROM (
+      SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[]) AS u (name, acquisition, lease)
+      ORDER BY name COLLATE "C") w, LATERAL (
+      SELECT acquisition AS since, expires_at AS ends FROM place.rowlock_lock
+      WHERE name = w.name COLLATE "C" AND owner = '(shared)' AND set_config('synchronous_commit', coalesce((SELECT 'off' FROM place.rowlock_guard g WHERE g.relaxed_from <= clock_timestamp() AND g.term = (SELECT w.term FROM place.rowlock_witness w) AND NOT EXISTS (SELECT FROM place.rowlock_witness w WHERE w.id = 0 FOR KEY SHARE)), current_setting('synchronous_commit')), true) IS NOT NULL
+      FOR NO KEY UPDATE SKIP LOCKED) r) k),
+kept AS (
+  UPDATE place.rowlock_share s SET expires_at = greatest(s.expires_at, own.at + own.lease * interval '1 microsecond') FROM own
+  WHERE s.name = own.name COLLATE "C" AND s.acquisition = own.acquisition AND s.since = own.since
+    AND s.expires_at > own.at
+  RETURNING s.name, s.acquisition, s.expires_at, own.at, own.ends),
+raised AS (
+  UPDATE place.rowlock_lock l SET expires_at = greatest(l.expires_at, k.last)
+  FROM (SELECT name, max(expires_at) AS last FROM kept WHERE expires_at > ends GROUP BY name) k WHERE l.name = k.name)
+SELECT acquisition, (extract(epoch FROM (CASE expires_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE expires_at END) - at) * 1000000)::bigint FROM kept
+
+--- relaxed
+
+WITH own AS MATERIALIZED (
+  SELECT k.*, clock_timestamp() AS at FROM (
+    SELECT w.*, r.since, r.ends FROM (
+      SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[]) AS u (name, acquisition, lease)
+      ORDER BY name COLLATE "C") w, LATERAL (
+      SELECT acquisition AS since, expires_at AS ends FROM place.rowlock_lock
+      WHERE name = w.name COLLATE "C" AND owner = '(shared)' AND set_config('synchronous_commit', coalesce((SELECT 'off' FROM place.rowlock_guard g WHERE g.relaxed_from <= clock_timestamp() AND g.term = (SELECT w.term FROM place.rowlock_witness w) AND NOT EXISTS (SELECT FROM place.rowlock_witness w WHERE w.id = 0 FOR KEY SHARE)), current_setting('synchronous_commit')), true) IS NOT NULL
+      FOR NO KEY UPDATE) r) k),
+kept AS (
+  UPDATE place.rowlock_share s SET expires_at = own.at + own.lease * interval '1 microsecond' FROM own
+  WHERE s.name = own.name COLLATE "C" AND s.acquisition = own.acquisition AND s.since = own.since
+    AND s.expires_at > own.at
+  RETURNING s.name, s.acquisition, s.expires_at, own.at, own.ends),
+raised AS (
+  UPDATE place.rowlock_lock l SET expires_at = greatest(l.expires_at, k.last)
+  FROM (SELECT name, max(expires_at) AS last FROM kept WHERE expires_at > ends GROUP BY name) k WHERE l.name = k.name)
+SELECT acquisition, (extract(epoch FROM (CASE expires_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE expires_at END) - at) * 1000000)::bigint FROM kept
+
+--- relaxed
+
+WITH own AS MATERIALIZED (
+  SELECT k.*, clock_timestamp() AS at FROM (
+    SELECT w.*, r.since, r.ends FROM (
+      SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[]) AS u (name, acquisition, lease)
+      ORDER BY name COLLATE "C") w, LATERAL (
+      SELECT acquisition AS since, expires_at AS ends FROM place.rowlock_lock
+      WHERE name = w.name COLLATE "C" AND owner = '(shared)' AND set_config('synchronous_commit', coalesce((SELECT 'off' FROM place.rowlock_guard g WHERE g.relaxed_from <= clock_timestamp() AND g.term = (SELECT w.term FROM place.rowlock_witness w) AND NOT EXISTS (SELECT FROM place.rowlock_witness w WHERE w.id = 0 FOR KEY SHARE)), current_setting('synchronous_commit')), true) IS NOT NULL
+      FOR NO KEY UPDATE SKIP LOCKED) r) k),
+kept AS (
+  UPDATE place.rowlock_share s SET expires_at = own.at + own.lease * interval '1 microsecond' FROM own
+  WHERE s.name = own.name COLLATE "C" AND s.acquisition = own.acquisition AND s.since = own.since
+    AND s.expires_at > own.at
+  RETURNING s.name, s.acquisition, s.expires_at, own.at, own.ends),
+raised AS (
+  UPDATE place.rowlock_lock l SET expires_at = greatest(l.expires_at, k.last)
+  FROM (SELECT name, max(expires_at) AS last FROM kept WHERE expires_at > ends GROUP BY name) k WHERE l.name = k.name)
+SELECT acquisition, (extract(epoch FROM (CASE expires_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE expires_at END) - at) * 1000000)::bigint FROM kept
+
+--- relaxed
+
+WITH own AS MATERIALIZED (
+  SELECT r.acquisition, r.sharers, clock_timestamp() AS at FROM (
+    SELECT acquisition, sharers FROM place.rowlock_lock WHERE name = $1::text AND owner = '(shared)' AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g) AND set_config('synchronous_commit', coalesce((SELECT 'off' FROM place.rowlock_guard g WHERE g.relaxed_from <= clock_timestamp() AND g.term = (SELECT w.term FROM place.rowlock_witness w) AND NOT EXISTS (SELECT FROM place.rowlock_witness w WHERE w.id = 0 FOR KEY SHARE)), current_setting('synchronous_commit')), true) IS NOT NULL
+    FOR UPDATE) r),
+gone AS (
+  DELETE FROM place.rowlock_share s USING own
+  WHERE s.name = $1::text AND s.acquisition = $2::text AND s.since = own.acquisition
+    AND s.permits = own.sharers
+    AND s.expires_at > own.at
+  RETURNING s.expires_at, own.at)
+UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint), owner = $3::text, thread = $4::text,
+  acquisition = $2::text, acquired_at = g.at, expires_at = g.expires_at, note = $5::text, sharers = 0
+FROM gone g WHERE l.name = $1::text
+RETURNING $2::text, l.version, (extract(epoch FROM (CASE l.expires_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE l.expires_at END) - g.at) * 1000000)::bigint
+
+--- relaxed
+
+WITH taken AS (
+  UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM own.at) * 1000000)::bigint), owner = '(shared)', thread = NULL,
+    note = NULL, acquisition = 'shared:' || $6::text, sharers = $7::bigint
+  FROM (SELECT clock_timestamp() AS at FROM (
+    SELECT FROM place.rowlock_lock WHERE name = $1::text AND acquisition = $2::text
+      AND owner IS NOT NULL AND set_config('synchronous_commit', coalesce((SELECT 'off' FROM place.rowlock_guard g WHERE g.relaxed_from <= clock_timestamp() AND g.term = (SELECT w.term FROM place.rowlock_witness w) AND NOT EXISTS (SELECT FROM place.rowlock_witness w WHERE w.id = 0 FOR KEY SHARE)), current_setting('synchronous_commit')), true) IS NOT NULL
+    FOR UPDATE) k) own
+  WHERE l.name = $1::text AND l.expires_at > own.at
+  RETURNING l.version, l.acquisition, l.expires_at, own.at),
+share AS (
+  INSERT INTO place.rowlock_share (name, acquisition, since, permits, token, owner, thread, acquired_at, expires_at, note)
+  SELECT $1::text, $2::text, acquisition, $7::bigint, version, $3::text, $4::text, at,
+    expires_at, $5::text FROM taken)
+SELECT $2::text, version, (extract(epoch FROM (CASE expires_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE expires_at END) - at) * 1000000)::bigint FROM taken
+
+--- relaxed
+
+DELETE FROM place.rowlock_lock l
+USING (SELECT w.name FROM (
+    SELECT * FROM unnest($1::text[], $2::bigint[]) AS u (name, retention) ORDER BY name COLLATE "C") w,
+      LATERAL (
+  SELECT FROM place.rowlock_lock r
+  WHERE r.name = w.name COLLATE "C" AND r.expires_at <= clock_timestamp() - w.retention * interval '1 microsecond'
+    AND r.version <= (extract(epoch FROM clock_timestamp()) * 1000000)::bigint - w.retention
+      AND r.version <= (SELECT token FROM place.rowlock_share WHERE name = '' AND acquisition = '') AND set_config('synchronous_commit', coalesce((SELECT 'off' FROM place.rowlock_guard g WHERE g.relaxed_from <= clock_timestamp() AND g.term = (SELECT w.term FROM place.rowlock_witness w) AND NOT EXISTS (SELECT FROM place.rowlock_witness w WHERE w.id = 0 FOR KEY SHARE)), current_setting('synchronous_commit')), true) IS NOT NULL
+  FOR UPDATE SKIP LOCKED) unused) w
+WHERE l.name = w.name COLLATE "C"
+RETURNING l.name
+
+--- relaxed
+
+UPDATE place.rowlock_lock SET expires_at = acquired_at + $3::bigint * interval '1 microsecond', thread = '(released)'
+WHERE name = (SELECT name FROM place.rowlock_lock
+  WHERE name = $1::text AND acquisition = $2::text AND owner IS NOT NULL
+    AND expires_at > clock_timestamp() AND set_config('synchronous_commit', coalesce((SELECT 'off' FROM place.rowlock_guard g WHERE g.relaxed_from <= clock_timestamp() AND g.term = (SELECT w.term FROM place.rowlock_witness w) AND NOT EXISTS (SELECT FROM place.rowlock_witness w WHERE w.id = 0 FOR KEY SHARE)), current_setting('synchronous_commit')), true) IS NOT NULL
+  FOR NO KEY UPDATE SKIP LOCKED)
+RETURNING acquisition,
+  (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+    SELECT q.owner, q.name FROM place.rowlock_waiter q
+    WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
+  WHERE right(q.owner, 16) <> left($2::text, 16) AND octet_length(right(q.owner, 16)) = 16
+    AND octet_length(q.name) <= 255)
+
+--- relaxed
+
+UPDATE place.rowlock_lock l SET expires_at = l.acquired_at + w.stay * interval '1 microsecond', thread = '(released)'
+FROM (SELECT w.* FROM (
+    SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[]) AS u (name, acquisition, stay)
+    ORDER BY name COLLATE "C") w, LATERAL (
+  SELECT FROM place.rowlock_lock r
+  WHERE r.name = w.name COLLATE "C" AND r.acquisition = w.acquisition AND r.owner IS NOT NULL
+    AND r.expires_at > clock_timestamp() AND set_config('synchronous_commit', coalesce((SELECT 'off' FROM place.rowlock_guard g WHERE g.relaxed_from <= clock_timestamp() AND g.term = (SELECT w.term FROM place.rowlock_witness w) AND NOT EXISTS (SELECT FROM place.rowlock_witness w WHERE w.id = 0 FOR KEY SHARE)), current_setting('synchronous_commit')), true) IS NOT NULL
+  FOR NO KEY UPDATE SKIP LOCKED) own) w
+WHERE l.name = w.name COLLATE "C"
+RETURNING l.acquisition,
+  (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+    SELECT q.owner, q.name FROM place.rowlock_waiter q
+    WHERE q.name = l.name AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
+  WHERE right(q.owner, 16) <> left(l.acquisition, 16) AND octet_length(right(q.owner, 16)) = 16
+    AND octet_length(q.name) <= 255)
+
+--- relaxed
+
+WITH freed AS (
+  UPDATE place.rowlock_lock SET owner = NULL, thread = NULL, note = NULL,
+    version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), expires_at = clock_timestamp()
+  WHERE name = (SELECT name FROM place.rowlock_lock
+    WHERE name = $1::text AND version = $2::bigint AND owner IS NOT NULL AND set_config('synchronous_commit', coalesce((SELECT 'off' FROM place.rowlock_guard g WHERE g.relaxed_from <= clock_timestamp() AND g.term = (SELECT w.term FROM place.rowlock_witness w) AND NOT EXISTS (SELECT FROM place.rowlock_witness w WHERE w.id = 0 FOR KEY SHARE)), current_setting('synchronous_commit')), true) IS NOT NULL FOR UPDATE SKIP LOCKED)
+  RETURNING name, acquisition),
+spent AS (
+  DELETE FROM place.rowlock_waiter w USING freed WHERE w.name = freed.name AND w.attempt = freed.acquisition)
+SELECT freed.name,
+  (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+    SELECT q.owner, q.name FROM place.rowlock_waiter q
+    WHERE q.name = $1::text AND q.expires_at > clock_timestamp()
+      AND q.attempt IS DISTINCT FROM freed.acquisition
+    ORDER BY q.ticket LIMIT 1) q
+  WHERE right(q.owner, 16) <> left('', 16) AND octet_length(right(q.owner, 16)) = 16
+    AND octet_length(q.name) <= 255)
+FROM freed
 
 --- the caller's transaction
 
@@ -3558,7 +4129,7 @@ UPDATE place.rowlock_lock SET version = greatest(version + 1, (extract(epoch FRO
 WHERE name = (SELECT name FROM place.rowlock_lock
   WHERE name = convert_from(decode($1::text, 'hex'), 'UTF8') AND owner IS NULL AND
   (SELECT installation || '/' || encode(convert_to(current_database(), 'UTF8'), 'hex') || '/' || m.tableoid::text
-    FROM place.rowlock_migration m WHERE version = 1) = convert_from(decode($2::text, 'hex'), 'UTF8') AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() FROM place.rowlock_guard g)
+    FROM place.rowlock_migration m WHERE version = 1) = convert_from(decode($2::text, 'hex'), 'UTF8') AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g)
       FOR UPDATE SKIP LOCKED)
 RETURNING version
 
@@ -3574,7 +4145,7 @@ taken AS (
   WHERE name = (SELECT name FROM place.rowlock_lock
     WHERE name = convert_from(decode($1::text, 'hex'), 'UTF8')
       AND (owner IS NULL OR acquisition = convert_from(decode($4::text, 'hex'), 'UTF8'))
-      AND (SELECT is_here FROM home) AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() FROM place.rowlock_guard g) FOR UPDATE SKIP LOCKED)
+      AND (SELECT is_here FROM home) AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g) FOR UPDATE SKIP LOCKED)
   RETURNING version)
 SELECT (SELECT is_here::integer FROM home), (SELECT version FROM taken),
   (SELECT (owner IS NULL)::integer FROM place.rowlock_lock WHERE name = convert_from(decode($1::text, 'hex'), 'UTF8')),
@@ -3592,7 +4163,7 @@ taken AS (
   WHERE name = (SELECT name FROM place.rowlock_lock
     WHERE name = convert_from(decode($1::text, 'hex'), 'UTF8')
       AND (owner IS NULL OR acquisition = convert_from(decode($4::text, 'hex'), 'UTF8'))
-      AND (SELECT is_here FROM home) AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() FROM place.rowlock_guard g) FOR UPDATE)
+      AND (SELECT is_here FROM home) AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g) FOR UPDATE)
   RETURNING version)
 SELECT (SELECT is_here::integer FROM home), (SELECT version FROM taken),
   (SELECT (owner IS NULL)::integer FROM place.rowlock_lock WHERE name = convert_from(decode($1::text, 'hex'), 'UTF8')),
@@ -3608,7 +4179,7 @@ changed AS (
   UPDATE place.rowlock_lock SET version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)
   WHERE name = (SELECT name FROM place.rowlock_lock
     WHERE name = convert_from(decode($1::text, 'hex'), 'UTF8') AND version = $3::bigint AND owner IS NULL
-      AND (SELECT is_here FROM home) AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() FROM place.rowlock_guard g) FOR UPDATE SKIP LOCKED)
+      AND (SELECT is_here FROM home) AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g) FOR UPDATE SKIP LOCKED)
   RETURNING version)
 SELECT (SELECT is_here::integer FROM home), (SELECT version FROM changed)
 
