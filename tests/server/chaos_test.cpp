@@ -89,7 +89,7 @@ class chaos : public on_each_server_by_proxy {
     for (const stopwatch watch; watch.elapsed() < least || (!has_happened() && watch.elapsed() < patience);) {
       disturb(size.names, random);
       // A busy machine is disturbed sooner than it grants.
-      eventually(200ms, [&] { return book_.grants() >= disturbances_; });
+      eventually(1s, [&] { return book_.grants() >= disturbances_; });
     }
     for (auto& each : threads) each.request_stop();
     threads.clear();
