@@ -8,7 +8,7 @@
 
 namespace rowlock::test {
 
-/// Whether all tests run with all parameters (./test.sh --all), rather than a selection for ten minutes.
+/// Whether all tests run with all parameters (./test.sh --all), rather than a selection.
 inline bool is_full_tier() {
   const char* said = std::getenv("ROWLOCK_TEST_TIER");
   return said != nullptr && std::string_view{said} == "all";
