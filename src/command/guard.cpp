@@ -31,7 +31,7 @@ json json_of(const guard_status& found) {
 // The end by this host's clock: the answer has the time that is left.
 std::string state_of(const guard_status& found) {
   if (!found.quarantine) return "off";
-  const std::string on = found.relaxed ? "on, relaxed" : "on";
+  std::string on = found.relaxed ? "on, relaxed" : "on";
   if (!found.left) return on;
   const auto end = std::chrono::system_clock::now() + *found.left;
   return fmt::format("{}; nothing is granted for {}, until {}", on, format_duration(*found.left),
