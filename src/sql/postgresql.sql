@@ -12,9 +12,9 @@
 --   {durably}     The same, but for a client that has seen a relaxed guard {relaxed} if its row still says so and no
 --                 crash was since. The statement itself reads that.
 --   {releasing}   With durable_release as {durably}, otherwise as {relaxed}.
---   {guarded}     If the guard is on: AND the server's incarnation is that of the guard, no quarantine is on, and, if the
---                 guard is relaxed, no crash was since. Otherwise nothing. Where it does not hold, a statement locks and
---                 grants nothing.
+--   {guarded}     If the guard is on: AND the server's incarnation is that of the guard, no quarantine is on, and the
+--                 guard is not relaxed or, for a client that has seen it relaxed, no crash was since. Otherwise nothing.
+--                 Where it does not hold, a statement locks and grants nothing.
 --   {after_all}   A text that is after all names.
 --   {briefly}     With transaction_pooling AND set_config('lock_timeout', '100ms', true) IS NOT NULL. Elsewhere nothing.
 --

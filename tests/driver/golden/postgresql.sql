@@ -3039,7 +3039,7 @@ taken AS (
     thread = $3::text, acquisition = $4::text, acquired_at = clock_timestamp(),
     expires_at = clock_timestamp() + $5::bigint * interval '1 microsecond', note = $6::text
   WHERE name = (SELECT name FROM place.rowlock_lock
-    WHERE name = $1::text AND (owner IS NULL OR expires_at <= clock_timestamp()) AND NOT waiting AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g)
+    WHERE name = $1::text AND (owner IS NULL OR expires_at <= clock_timestamp()) AND NOT waiting AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND g.relaxed_from IS NULL FROM place.rowlock_guard g)
     FOR UPDATE SKIP LOCKED)
   RETURNING version),
 made AS (
@@ -3047,7 +3047,7 @@ made AS (
   SELECT $1::text, greatest((SELECT token FROM place.rowlock_share WHERE name = '' AND acquisition = '') + 1,
     (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), $2::text, $3::text, $4::text, clock_timestamp(),
     clock_timestamp() + $5::bigint * interval '1 microsecond', $6::text
-  WHERE NOT EXISTS (SELECT FROM seen) AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g) ON CONFLICT (name) DO NOTHING
+  WHERE NOT EXISTS (SELECT FROM seen) AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND g.relaxed_from IS NULL FROM place.rowlock_guard g) ON CONFLICT (name) DO NOTHING
   RETURNING version)
 SELECT $4::text, NULL::bigint, (extract(epoch FROM (CASE expires_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE expires_at END) - clock_timestamp()) * 1000000)::bigint, (owner = '(shared)')::integer FROM seen
 WHERE waiting OR (owner IS NOT NULL AND (expires_at IS NULL OR expires_at > clock_timestamp()))
@@ -3070,7 +3070,7 @@ taken AS (
   FROM (SELECT w.*, clock_timestamp() AS at FROM wanted w, LATERAL (
       SELECT FROM place.rowlock_lock r
       WHERE r.name = w.name COLLATE "C" AND (r.owner IS NULL OR r.expires_at <= clock_timestamp())
-        AND NOT r.waiting AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g)
+        AND NOT r.waiting AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND g.relaxed_from IS NULL FROM place.rowlock_guard g)
       FOR UPDATE SKIP LOCKED) free
     WHERE NOT w.is_new AND NOT w.is_busy) w
   WHERE l.name = w.name COLLATE "C"
@@ -3079,7 +3079,7 @@ made AS (
   INSERT INTO place.rowlock_lock AS l (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
   SELECT w.name, greatest((SELECT token FROM place.rowlock_share WHERE name = '' AND acquisition = '') + 1, (extract(epoch FROM w.at) * 1000000)::bigint),
     w.owner, w.thread, w.acquisition, w.at, w.at + w.lease * interval '1 microsecond', w.note
-  FROM (SELECT *, clock_timestamp() AS at FROM wanted WHERE is_new AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g)) w ON CONFLICT (name) DO NOTHING
+  FROM (SELECT *, clock_timestamp() AS at FROM wanted WHERE is_new AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND g.relaxed_from IS NULL FROM place.rowlock_guard g)) w ON CONFLICT (name) DO NOTHING
   RETURNING l.acquisition, l.version, (extract(epoch FROM (CASE l.expires_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE l.expires_at END) - l.acquired_at) * 1000000)::bigint AS lease)
 SELECT acquisition, NULL::bigint, (extract(epoch FROM (CASE expires_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE expires_at END) - clock_timestamp()) * 1000000)::bigint, is_shared FROM wanted WHERE is_busy OR waiting
 UNION ALL SELECT acquisition, version, lease, 0 FROM taken
@@ -3091,7 +3091,7 @@ UPDATE place.rowlock_lock SET version = greatest(version + 1, (extract(epoch FRO
   thread = $3::text, acquisition = $4::text, acquired_at = clock_timestamp(),
   expires_at = clock_timestamp() + $5::bigint * interval '1 microsecond', note = $6::text
 WHERE name = (SELECT name FROM place.rowlock_lock
-  WHERE name = $1::text AND (owner IS NULL OR expires_at <= clock_timestamp()) AND NOT waiting AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g)
+  WHERE name = $1::text AND (owner IS NULL OR expires_at <= clock_timestamp()) AND NOT waiting AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND g.relaxed_from IS NULL FROM place.rowlock_guard g)
   FOR UPDATE SKIP LOCKED)
 RETURNING acquisition, version, $5::bigint, 0
 
@@ -3104,7 +3104,7 @@ FROM (SELECT w.*, clock_timestamp() AS at FROM (
       $6::text[]) AS u (name, owner, thread, acquisition, lease, note) ORDER BY name COLLATE "C") w, LATERAL (
   SELECT FROM place.rowlock_lock r
   WHERE r.name = w.name COLLATE "C" AND (r.owner IS NULL OR r.expires_at <= clock_timestamp())
-    AND NOT r.waiting AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g)
+    AND NOT r.waiting AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND g.relaxed_from IS NULL FROM place.rowlock_guard g)
   FOR UPDATE SKIP LOCKED) free) w
 WHERE l.name = w.name COLLATE "C"
 RETURNING l.acquisition, l.version, w.lease, 0
@@ -3118,7 +3118,7 @@ FROM (SELECT f.*, clock_timestamp() AS at FROM (
     FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[])
       WITH ORDINALITY AS w (name, owner, thread, acquisition, lease, note, place)
     JOIN place.rowlock_lock r ON r.name = w.name COLLATE "C"
-    WHERE (r.owner IS NULL OR r.expires_at <= clock_timestamp()) AND NOT r.waiting AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g)
+    WHERE (r.owner IS NULL OR r.expires_at <= clock_timestamp()) AND NOT r.waiting AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND g.relaxed_from IS NULL FROM place.rowlock_guard g)
     ORDER BY w.place LIMIT 1 FOR UPDATE OF r SKIP LOCKED) f) g
 WHERE l.name = g.name
 RETURNING l.name, l.version, g.lease
@@ -3132,7 +3132,7 @@ WITH free AS MATERIALIZED (
     AS w (name, owner, thread, acquisition, lease, note, version)
   JOIN place.rowlock_lock r ON r.name = w.name COLLATE "C"
   WHERE (r.owner IS NULL OR r.expires_at <= clock_timestamp())
-    AND CASE WHEN w.version = 0 THEN NOT r.waiting ELSE r.version = w.version END AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g)
+    AND CASE WHEN w.version = 0 THEN NOT r.waiting ELSE r.version = w.version END AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND g.relaxed_from IS NULL FROM place.rowlock_guard g)
   ORDER BY r.name FOR UPDATE OF r SKIP LOCKED),
 all_of_them AS MATERIALIZED (
   SELECT clock_timestamp() AS at FROM (SELECT count(*) AS number FROM free) f
@@ -3168,7 +3168,7 @@ taken AS (
     expires_at = clock_timestamp() + $5::bigint * interval '1 microsecond', note = $6::text
   WHERE name = (SELECT name FROM place.rowlock_lock
     WHERE name = $1::text AND (owner IS NULL OR expires_at <= clock_timestamp())
-      AND version = (SELECT version FROM seen) AND (SELECT has_place AND NOT is_behind FROM queue) AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g)
+      AND version = (SELECT version FROM seen) AND (SELECT has_place AND NOT is_behind FROM queue) AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND g.relaxed_from IS NULL FROM place.rowlock_guard g)
     FOR UPDATE SKIP LOCKED)
   RETURNING version),
 made AS (
@@ -3176,7 +3176,7 @@ made AS (
   SELECT $1::text, greatest((SELECT token FROM place.rowlock_share WHERE name = '' AND acquisition = '') + 1,
     (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), $2::text, $3::text, $4::text, clock_timestamp(),
     clock_timestamp() + $5::bigint * interval '1 microsecond', $6::text
-  WHERE NOT EXISTS (SELECT FROM seen) AND (SELECT has_place AND NOT is_behind FROM queue) AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g)
+  WHERE NOT EXISTS (SELECT FROM seen) AND (SELECT has_place AND NOT is_behind FROM queue) AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND g.relaxed_from IS NULL FROM place.rowlock_guard g)
     ON CONFLICT (name) DO NOTHING
   RETURNING version),
 claimed AS (
@@ -3185,7 +3185,7 @@ claimed AS (
   WHERE name = (SELECT name FROM place.rowlock_lock
       WHERE name = $1::text AND owner = $2::text AND expires_at > clock_timestamp()
         AND acquisition = (SELECT attempt FROM place.rowlock_waiter WHERE ticket = $7::bigint
-          AND owner = $2::text) AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g)
+          AND owner = $2::text) AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND g.relaxed_from IS NULL FROM place.rowlock_guard g)
       FOR NO KEY UPDATE SKIP LOCKED)
     AND expires_at > clock_timestamp()
   RETURNING acquisition, version),
@@ -3215,15 +3215,15 @@ UPDATE place.rowlock_lock SET version = greatest(version + 1, (extract(epoch FRO
   expires_at = clock_timestamp() + $5::bigint * interval '1 microsecond', note = $6::text
 WHERE name = (SELECT name FROM place.rowlock_lock
   WHERE name = $1::text AND version = $7::bigint
-    AND (owner IS NULL OR expires_at <= clock_timestamp()) AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g)
+    AND (owner IS NULL OR expires_at <= clock_timestamp()) AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND g.relaxed_from IS NULL FROM place.rowlock_guard g)
   FOR UPDATE SKIP LOCKED)
 RETURNING $4::text, version, $5::bigint
 
---- guarded, relaxed
+--- guarded
 
 UPDATE place.rowlock_lock SET version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)
 WHERE name = (SELECT name FROM place.rowlock_lock
-  WHERE name = $1::text AND (owner IS NULL OR expires_at <= clock_timestamp()) AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g) FOR UPDATE SKIP LOCKED)
+  WHERE name = $1::text AND (owner IS NULL OR expires_at <= clock_timestamp()) AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND g.relaxed_from IS NULL FROM place.rowlock_guard g) FOR UPDATE SKIP LOCKED)
 RETURNING name, version
 
 --- guarded
@@ -3232,14 +3232,14 @@ UPDATE place.rowlock_lock l SET version = greatest(version + $4::bigint, (extrac
   expires_at = greatest(expires_at, clock_timestamp() + $3::bigint * interval '1 microsecond')
 WHERE name = (SELECT name FROM place.rowlock_lock
     WHERE name = $1::text AND acquisition = $2::text AND owner IS NOT NULL
-      AND expires_at > clock_timestamp() AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g)
+      AND expires_at > clock_timestamp() AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND g.relaxed_from IS NULL FROM place.rowlock_guard g)
     FOR UPDATE SKIP LOCKED)
   AND expires_at > clock_timestamp()
 RETURNING acquisition, (extract(epoch FROM (CASE expires_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE expires_at END) - clock_timestamp()) * 1000000)::bigint, version,
   (EXISTS (SELECT FROM place.rowlock_waiter w
     WHERE w.name = $1::text AND w.owner <> l.owner AND w.expires_at > clock_timestamp()))::integer
 
---- guarded, relaxed
+--- guarded
 
 WITH spent AS (
   DELETE FROM place.rowlock_waiter WHERE ticket IN (
@@ -3261,7 +3261,7 @@ FROM (
     FOR UPDATE SKIP LOCKED) own LEFT JOIN LATERAL (
     SELECT * FROM (
     SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
-      q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g) AS granted
+      q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND g.relaxed_from IS NULL FROM place.rowlock_guard g) AS granted
     FROM place.rowlock_waiter q
     WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
       AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1
@@ -3271,7 +3271,7 @@ FROM (
     ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) waits_in_turn
     UNION ALL SELECT * FROM (
     SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
-      q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g) AS granted
+      q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND g.relaxed_from IS NULL FROM place.rowlock_guard g) AS granted
     FROM place.rowlock_waiter q
     WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
       AND q.attempt <> w.acquisition AND q.room = -2
@@ -3281,7 +3281,7 @@ RETURNING g.acquisition, CASE WHEN right(g.first, 16) <> left(g.acquisition, 16)
   AND octet_length(right(g.first, 16)) = 16
     AND octet_length(l.name) <= 255 THEN pg_notify('rowlock_' || right(g.first, 16), l.name)::text END, l.waiting
 
---- guarded, relaxed
+--- guarded
 
 WITH spent AS (
   DELETE FROM place.rowlock_waiter WHERE ticket IN (
@@ -3304,7 +3304,7 @@ FROM (
     FOR UPDATE SKIP LOCKED) own LEFT JOIN LATERAL (
     SELECT * FROM (
     SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
-      q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g) AS granted
+      q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND g.relaxed_from IS NULL FROM place.rowlock_guard g) AS granted
     FROM place.rowlock_waiter q
     WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
       AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1
@@ -3314,7 +3314,7 @@ FROM (
     ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) waits_in_turn
     UNION ALL SELECT * FROM (
     SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
-      q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g) AS granted
+      q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND g.relaxed_from IS NULL FROM place.rowlock_guard g) AS granted
     FROM place.rowlock_waiter q
     WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
       AND q.attempt <> w.acquisition AND q.room = -2
@@ -3344,7 +3344,7 @@ taken AS (
         AND CASE WHEN $9::bigint = 0 THEN NOT waiting
           ELSE version = $9::bigint OR (owner IS NOT DISTINCT FROM '(shared)'
             AND expires_at > clock_timestamp()) END
-         AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g)
+         AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND g.relaxed_from IS NULL FROM place.rowlock_guard g)
       FOR UPDATE) k) r,
     (SELECT max(lease) AS lease, sum(permits)::bigint AS permits, count(*) AS number FROM asked) total) own
   WHERE l.name = $1::text
@@ -3378,7 +3378,7 @@ taken AS (
         AND CASE WHEN ($9::bigint[])[1] = 0 THEN NOT waiting
           ELSE version = ($9::bigint[])[1]
             OR (owner IS NOT DISTINCT FROM '(shared)' AND expires_at > clock_timestamp()) END
-         AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g)
+         AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND g.relaxed_from IS NULL FROM place.rowlock_guard g)
       FOR UPDATE) k) r,
     (SELECT max(lease) AS lease, sum(permits)::bigint AS permits, count(*) AS number FROM asked) total) own
   WHERE l.name = ($1::text[])[1]
@@ -3397,7 +3397,7 @@ SELECT a.acquisition, t.before + a.place, a.lease FROM taken t, asked a
 
 WITH own AS MATERIALIZED (
   SELECT r.acquisition, r.sharers, clock_timestamp() AS at FROM (
-    SELECT acquisition, sharers FROM place.rowlock_lock WHERE name = $1::text AND owner = '(shared)' AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g)
+    SELECT acquisition, sharers FROM place.rowlock_lock WHERE name = $1::text AND owner = '(shared)' AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND g.relaxed_from IS NULL FROM place.rowlock_guard g)
     FOR UPDATE) r),
 gone AS (
   DELETE FROM place.rowlock_share s USING own
@@ -3410,7 +3410,7 @@ UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch
 FROM gone g WHERE l.name = $1::text
 RETURNING $2::text, l.version, (extract(epoch FROM (CASE l.expires_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE l.expires_at END) - g.at) * 1000000)::bigint
 
---- guarded, relaxed
+--- guarded
 
 WITH spent AS (
   DELETE FROM place.rowlock_waiter WHERE ticket IN (
@@ -3432,7 +3432,7 @@ FROM (
     FOR UPDATE SKIP LOCKED) own LEFT JOIN LATERAL (
     SELECT * FROM (
     SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
-      q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g) AND false AS granted
+      q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND g.relaxed_from IS NULL FROM place.rowlock_guard g) AND false AS granted
     FROM place.rowlock_waiter q
     WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
       AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1
@@ -3442,7 +3442,7 @@ FROM (
     ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) waits_in_turn
     UNION ALL SELECT * FROM (
     SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
-      q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g) AND false AS granted
+      q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND g.relaxed_from IS NULL FROM place.rowlock_guard g) AND false AS granted
     FROM place.rowlock_waiter q
     WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
       AND q.attempt <> w.acquisition AND q.room = -2
@@ -3452,7 +3452,7 @@ RETURNING g.acquisition, CASE WHEN right(g.first, 16) <> left(g.acquisition, 16)
   AND octet_length(right(g.first, 16)) = 16
     AND octet_length(l.name) <= 255 THEN nullif('', '') || concat('rowlock_' || right(g.first, 16), l.name)::text END, l.waiting
 
---- guarded, relaxed
+--- guarded
 
 WITH spent AS (
   DELETE FROM place.rowlock_waiter WHERE ticket IN (
@@ -3475,7 +3475,7 @@ FROM (
     FOR UPDATE SKIP LOCKED) own LEFT JOIN LATERAL (
     SELECT * FROM (
     SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
-      q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g) AND false AS granted
+      q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND g.relaxed_from IS NULL FROM place.rowlock_guard g) AND false AS granted
     FROM place.rowlock_waiter q
     WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
       AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1
@@ -3485,7 +3485,7 @@ FROM (
     ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) waits_in_turn
     UNION ALL SELECT * FROM (
     SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
-      q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g) AND false AS granted
+      q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND g.relaxed_from IS NULL FROM place.rowlock_guard g) AND false AS granted
     FROM place.rowlock_waiter q
     WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
       AND q.attempt <> w.acquisition AND q.room = -2
@@ -3686,6 +3686,13 @@ RETURNING $4::text, version, $5::bigint
 
 --- relaxed
 
+UPDATE place.rowlock_lock SET version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)
+WHERE name = (SELECT name FROM place.rowlock_lock
+  WHERE name = $1::text AND (owner IS NULL OR expires_at <= clock_timestamp()) AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g) FOR UPDATE SKIP LOCKED)
+RETURNING name, version
+
+--- relaxed
+
 UPDATE place.rowlock_lock SET expires_at = greatest(expires_at, clock_timestamp() + $3::bigint * interval '1 microsecond')
 WHERE name = (SELECT name FROM place.rowlock_lock
     WHERE name = $1::text AND acquisition = $2::text AND owner IS NOT NULL
@@ -3742,6 +3749,91 @@ WHERE name = (SELECT name FROM place.rowlock_lock
 RETURNING acquisition, (extract(epoch FROM (CASE expires_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE expires_at END) - clock_timestamp()) * 1000000)::bigint, version,
   (EXISTS (SELECT FROM place.rowlock_waiter w
     WHERE w.name = $1::text AND w.owner <> l.owner AND w.expires_at > clock_timestamp()))::integer
+
+--- relaxed
+
+WITH spent AS (
+  DELETE FROM place.rowlock_waiter WHERE ticket IN (
+    SELECT t.ticket FROM (SELECT $1::text AS name, $2::text AS acquisition) w JOIN place.rowlock_waiter t
+      ON t.name = w.name COLLATE "C" AND t.attempt = w.acquisition
+    FOR UPDATE OF t SKIP LOCKED))
+UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint), owner = g.owner, thread = g.thread,
+  note = g.note, acquisition = coalesce(g.attempt, l.acquisition),
+  acquired_at = CASE WHEN g.attempt IS NULL THEN l.acquired_at ELSE g.at END,
+  expires_at = CASE WHEN g.attempt IS NULL THEN g.at ELSE least(l.expires_at, g.at + g.time) END
+FROM (
+  SELECT w.name, w.acquisition, first.owner AS first, clock_timestamp() AS at,
+    CASE WHEN first.granted THEN first.owner END AS owner, CASE WHEN first.granted THEN first.thread END AS thread,
+    CASE WHEN first.granted THEN first.note END AS note, CASE WHEN first.granted THEN first.attempt END AS attempt,
+    least(interval '1 second', first.lease * interval '1 microsecond') AS time
+  FROM (SELECT $1::text AS name, $2::text AS acquisition) w CROSS JOIN LATERAL (
+    SELECT r.waiting, r.expires_at FROM place.rowlock_lock r
+    WHERE r.name = w.name COLLATE "C" AND r.acquisition = w.acquisition AND r.owner IS NOT NULL AND set_config('synchronous_commit', 'off', true) IS NOT NULL
+    FOR UPDATE SKIP LOCKED) own LEFT JOIN LATERAL (
+    SELECT * FROM (
+    SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
+      q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g) AS granted
+    FROM place.rowlock_waiter q
+    WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
+      AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1
+          AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+          AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
+            OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
+    ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) waits_in_turn
+    UNION ALL SELECT * FROM (
+    SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
+      q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g) AS granted
+    FROM place.rowlock_waiter q
+    WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
+      AND q.attempt <> w.acquisition AND q.room = -2
+    ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) lets_others_pass LIMIT 1) first ON true) g
+WHERE l.name = g.name COLLATE "C"
+RETURNING g.acquisition, CASE WHEN right(g.first, 16) <> left(g.acquisition, 16)
+  AND octet_length(right(g.first, 16)) = 16
+    AND octet_length(l.name) <= 255 THEN pg_notify('rowlock_' || right(g.first, 16), l.name)::text END, l.waiting
+
+--- relaxed
+
+WITH spent AS (
+  DELETE FROM place.rowlock_waiter WHERE ticket IN (
+    SELECT t.ticket FROM (SELECT * FROM unnest($1::text[], $2::text[]) AS u (name, acquisition)
+      ORDER BY name COLLATE "C") w JOIN place.rowlock_waiter t ON t.name = w.name COLLATE "C" AND t.attempt = w.acquisition
+    FOR UPDATE OF t SKIP LOCKED))
+UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint), owner = g.owner, thread = g.thread,
+  note = g.note, acquisition = coalesce(g.attempt, l.acquisition),
+  acquired_at = CASE WHEN g.attempt IS NULL THEN l.acquired_at ELSE g.at END,
+  expires_at = CASE WHEN g.attempt IS NULL THEN g.at ELSE least(l.expires_at, g.at + g.time) END
+FROM (
+  SELECT w.name, w.acquisition, first.owner AS first, clock_timestamp() AS at,
+    CASE WHEN first.granted THEN first.owner END AS owner, CASE WHEN first.granted THEN first.thread END AS thread,
+    CASE WHEN first.granted THEN first.note END AS note, CASE WHEN first.granted THEN first.attempt END AS attempt,
+    least(interval '1 second', first.lease * interval '1 microsecond') AS time
+  FROM (SELECT * FROM unnest($1::text[], $2::text[]) AS u (name, acquisition) ORDER BY name COLLATE "C") w
+    CROSS JOIN LATERAL (
+    SELECT r.waiting, r.expires_at FROM place.rowlock_lock r
+    WHERE r.name = w.name COLLATE "C" AND r.acquisition = w.acquisition AND r.owner IS NOT NULL AND set_config('synchronous_commit', 'off', true) IS NOT NULL
+    FOR UPDATE SKIP LOCKED) own LEFT JOIN LATERAL (
+    SELECT * FROM (
+    SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
+      q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g) AS granted
+    FROM place.rowlock_waiter q
+    WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
+      AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1
+          AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+          AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
+            OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
+    ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) waits_in_turn
+    UNION ALL SELECT * FROM (
+    SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
+      q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g) AS granted
+    FROM place.rowlock_waiter q
+    WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
+      AND q.attempt <> w.acquisition AND q.room = -2
+    ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) lets_others_pass LIMIT 1) first ON true) g
+WHERE l.name = g.name COLLATE "C"
+RETURNING g.acquisition, CASE WHEN right(g.first, 16) <> left(g.acquisition, 16)
+  AND octet_length(right(g.first, 16)) = 16
+    AND octet_length(l.name) <= 255 THEN pg_notify('rowlock_' || right(g.first, 16), l.name)::text END, l.waiting
 
 --- relaxed
 
@@ -3991,6 +4083,91 @@ USING (SELECT w.name FROM (
   FOR UPDATE SKIP LOCKED) unused) w
 WHERE l.name = w.name COLLATE "C"
 RETURNING l.name
+
+--- relaxed
+
+WITH spent AS (
+  DELETE FROM place.rowlock_waiter WHERE ticket IN (
+    SELECT t.ticket FROM (SELECT $1::text AS name, $2::text AS acquisition) w JOIN place.rowlock_waiter t
+      ON t.name = w.name COLLATE "C" AND t.attempt = w.acquisition
+    FOR UPDATE OF t SKIP LOCKED))
+UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint), owner = g.owner, thread = g.thread,
+  note = g.note, acquisition = coalesce(g.attempt, l.acquisition),
+  acquired_at = CASE WHEN g.attempt IS NULL THEN l.acquired_at ELSE g.at END,
+  expires_at = CASE WHEN g.attempt IS NULL THEN g.at ELSE least(l.expires_at, g.at + g.time) END
+FROM (
+  SELECT w.name, w.acquisition, first.owner AS first, clock_timestamp() AS at,
+    CASE WHEN first.granted THEN first.owner END AS owner, CASE WHEN first.granted THEN first.thread END AS thread,
+    CASE WHEN first.granted THEN first.note END AS note, CASE WHEN first.granted THEN first.attempt END AS attempt,
+    least(interval '1 second', first.lease * interval '1 microsecond') AS time
+  FROM (SELECT $1::text AS name, $2::text AS acquisition) w CROSS JOIN LATERAL (
+    SELECT r.waiting, r.expires_at FROM place.rowlock_lock r
+    WHERE r.name = w.name COLLATE "C" AND r.acquisition = w.acquisition AND r.owner IS NOT NULL AND set_config('synchronous_commit', 'off', true) IS NOT NULL
+    FOR UPDATE SKIP LOCKED) own LEFT JOIN LATERAL (
+    SELECT * FROM (
+    SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
+      q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g) AND false AS granted
+    FROM place.rowlock_waiter q
+    WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
+      AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1
+          AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+          AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
+            OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
+    ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) waits_in_turn
+    UNION ALL SELECT * FROM (
+    SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
+      q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g) AND false AS granted
+    FROM place.rowlock_waiter q
+    WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
+      AND q.attempt <> w.acquisition AND q.room = -2
+    ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) lets_others_pass LIMIT 1) first ON true) g
+WHERE l.name = g.name COLLATE "C"
+RETURNING g.acquisition, CASE WHEN right(g.first, 16) <> left(g.acquisition, 16)
+  AND octet_length(right(g.first, 16)) = 16
+    AND octet_length(l.name) <= 255 THEN nullif('', '') || concat('rowlock_' || right(g.first, 16), l.name)::text END, l.waiting
+
+--- relaxed
+
+WITH spent AS (
+  DELETE FROM place.rowlock_waiter WHERE ticket IN (
+    SELECT t.ticket FROM (SELECT * FROM unnest($1::text[], $2::text[]) AS u (name, acquisition)
+      ORDER BY name COLLATE "C") w JOIN place.rowlock_waiter t ON t.name = w.name COLLATE "C" AND t.attempt = w.acquisition
+    FOR UPDATE OF t SKIP LOCKED))
+UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint), owner = g.owner, thread = g.thread,
+  note = g.note, acquisition = coalesce(g.attempt, l.acquisition),
+  acquired_at = CASE WHEN g.attempt IS NULL THEN l.acquired_at ELSE g.at END,
+  expires_at = CASE WHEN g.attempt IS NULL THEN g.at ELSE least(l.expires_at, g.at + g.time) END
+FROM (
+  SELECT w.name, w.acquisition, first.owner AS first, clock_timestamp() AS at,
+    CASE WHEN first.granted THEN first.owner END AS owner, CASE WHEN first.granted THEN first.thread END AS thread,
+    CASE WHEN first.granted THEN first.note END AS note, CASE WHEN first.granted THEN first.attempt END AS attempt,
+    least(interval '1 second', first.lease * interval '1 microsecond') AS time
+  FROM (SELECT * FROM unnest($1::text[], $2::text[]) AS u (name, acquisition) ORDER BY name COLLATE "C") w
+    CROSS JOIN LATERAL (
+    SELECT r.waiting, r.expires_at FROM place.rowlock_lock r
+    WHERE r.name = w.name COLLATE "C" AND r.acquisition = w.acquisition AND r.owner IS NOT NULL AND set_config('synchronous_commit', 'off', true) IS NOT NULL
+    FOR UPDATE SKIP LOCKED) own LEFT JOIN LATERAL (
+    SELECT * FROM (
+    SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
+      q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g) AND false AS granted
+    FROM place.rowlock_waiter q
+    WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
+      AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1
+          AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+          AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
+            OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
+    ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) waits_in_turn
+    UNION ALL SELECT * FROM (
+    SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
+      q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g) AND false AS granted
+    FROM place.rowlock_waiter q
+    WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
+      AND q.attempt <> w.acquisition AND q.room = -2
+    ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) lets_others_pass LIMIT 1) first ON true) g
+WHERE l.name = g.name COLLATE "C"
+RETURNING g.acquisition, CASE WHEN right(g.first, 16) <> left(g.acquisition, 16)
+  AND octet_length(right(g.first, 16)) = 16
+    AND octet_length(l.name) <= 255 THEN nullif('', '') || concat('rowlock_' || right(g.first, 16), l.name)::text END, l.waiting
 
 --- relaxed
 
