@@ -58,7 +58,7 @@ class storm {
   }
   round& players() { return round_; }
   client& locks() { return locks_; }
-  int failovers() const { return failovers_; }
+  int times() const { return failovers_; }
 
   void report(const verdict_of_history& found) const {
     const auto whole = [](auto time) { return std::chrono::round<std::chrono::milliseconds>(time).count(); };
@@ -97,6 +97,18 @@ class storm {
   std::chrono::steady_clock::duration latest_grant_{};
 };
 
+/// A name has two holders by the time the storm has struck so often.
+template <class Storm>
+void expect_two_holders(Storm& one, int most) {
+  verdict_of_history found;
+  while (one.times() < most && found.double_holders == 0) {
+    one.play(0s, 1);
+    found = one.players().found(true);
+  }
+  one.report(found);
+  EXPECT_GT(found.double_holders, 0);
+}
+
 template <class Pair>
 class soak_of_failovers : public testing::Test {
  protected:
@@ -133,16 +145,9 @@ TYPED_TEST_SUITE(soak_of_failovers, pairs, names_of_pairs);
 
 // Or else the other one shows nothing.
 TYPED_TEST(soak_of_failovers, without_a_guard_that_let_two_hold_a_name) {
-  constexpr int enough = 10;
   if (!is_full_tier() && !is_soak()) GTEST_SKIP() << "it takes long";
   storm<TypeParam> one;
-  verdict_of_history found;
-  while (one.failovers() < enough && found.double_holders == 0) {
-    one.play(0s, 1);
-    found = one.players().found(true);
-  }
-  one.report(found);
-  EXPECT_GT(found.double_holders, 0);
+  expect_two_holders(one, 10);
 }
 
 TYPED_TEST(soak_of_failovers, with_a_guard) {
@@ -222,8 +227,8 @@ class storm_of_crashes {
   storm_of_crashes() {
     round_.let_commits_be_lost();
     server_.write_late();
-    default_ =
-        place_->set_default("synchronous_commit", "off");  // players' own commits would write those of locks, too
+    // The players' own commits would write those of locks, too.
+    default_ = place_->set_default("synchronous_commit", "off");
     static_cast<void>(locks_.set_guard(quarantine, {.relaxed = true}));
     place_->execute("UPDATE rowlock_guard SET relaxed_from = clock_timestamp()");
   }
@@ -233,7 +238,7 @@ class storm_of_crashes {
   }
   round& players() { return round_; }
   server_database& place() { return *place_; }
-  int crashes() const { return crashes_; }
+  int times() const { return crashes_; }
   auto soonest_grant() const { return soonest_grant_; }
 
   void report(const verdict_of_history& found) const {
@@ -288,17 +293,10 @@ TEST(soak_of_crashes, with_a_relaxed_guard) {
 
 // Or else the other one shows nothing.
 TEST(soak_of_crashes, with_a_witness_that_survives_them_let_two_hold_a_name) {
-  constexpr int enough = 20;
   if (!is_full_tier() && !is_soak()) GTEST_SKIP() << "it takes long";
   storm_of_crashes one;
   one.place().execute("ALTER TABLE rowlock_witness SET LOGGED");
-  verdict_of_history found;
-  while (one.crashes() < enough && found.double_holders == 0) {
-    one.play(0s, 1);
-    found = one.players().found(true);
-  }
-  one.report(found);
-  EXPECT_GT(found.double_holders, 0);
+  expect_two_holders(one, 20);
 }
 #endif
 
