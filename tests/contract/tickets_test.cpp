@@ -135,7 +135,13 @@ TEST_P(tickets, go_at_the_deadline_at_any_place) {
   std::vector<std::unique_ptr<background<bool>>> all;
   for (int i = 0; i < 3; ++i)
     all.push_back(std::make_unique<background<bool>>([&, i](std::stop_token stop) {
-      return other_.try_acquire_for(name, std::chrono::milliseconds{200 - 50 * i}, fair(), std::move(stop)).has_value();
+      bool is_granted = false;
+      const auto unanswered = error_of([&] {
+        const std::chrono::milliseconds wait{200 - 50 * i};
+        is_granted = other_.try_acquire_for(name, wait, fair(), std::move(stop)).has_value();
+      });
+      EXPECT_TRUE(!unanswered || unanswered->is_retryable()) << unanswered->what();
+      return is_granted;
     }));
   for (const auto& each : all) EXPECT_FALSE(each->get());
   EXPECT_TRUE(are_waiting(0));

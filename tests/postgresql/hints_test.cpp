@@ -221,11 +221,10 @@ TEST_F(hints, are_given_by_the_end_of_a_transaction_too) {
     let_pass(long_wait);
     const auto expected = told_to(last_waiter());
     held.release();
-    const auto time = time_to_have(one);
-    EXPECT_EQ(hearing_.told(), expected);
-    return time;
+    const std::chrono::nanoseconds time = time_to_have(one);
+    return hearing_.told() == expected ? time : time.max();
   };
-  EXPECT_TRUE(takes_at_most(hinted_at_once, measure)) << "it asks every 250 ms by itself";
+  EXPECT_TRUE(takes_at_most(hinted_at_once, measure)) << "it asks every 250 ms by itself, perhaps before it is told";
 }
 
 TEST_F(hints, that_were_given_to_one_who_has_left_are_passed_on) {
