@@ -15,11 +15,11 @@ function(rowlock_target target)
         $<$<BOOL:${ROWLOCK_WERROR}>:-Werror>)
 endfunction()
 
-# rowlock_unity(<target>): several of its sources at a time, where that was chosen. Names of one source then hide those of
-# another, which is no fault.
-function(rowlock_unity target)
+# rowlock_unity(<target> <number>): so many of its sources at a time, where that was chosen. Names of one source then hide
+# those of another, which is no fault.
+function(rowlock_unity target number)
     if(ROWLOCK_UNITY)
-        set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+        set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${number})
         target_compile_options(${target} PRIVATE -Wno-shadow $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
     endif()
 endfunction()
@@ -27,7 +27,7 @@ endfunction()
 # rowlock_program(<target>): a program whose speed is not measured.
 function(rowlock_program target)
     rowlock_target(${target})
-    rowlock_unity(${target})
+    rowlock_unity(${target} 8)
 endfunction()
 
 # rowlock_component(<component> SOURCES <file>...): the library rowlock_<component>, known as rowlock::<component>.
@@ -37,7 +37,7 @@ function(rowlock_component component)
     add_library(${library} ${arg_SOURCES})
     add_library(rowlock::${component} ALIAS ${library})
     rowlock_target(${library})
-    rowlock_unity(${library})
+    rowlock_unity(${library} 16)
     set_target_properties(${library} PROPERTIES
         EXPORT_NAME ${component}
         VERSION ${PROJECT_VERSION}
