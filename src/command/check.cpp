@@ -1,13 +1,19 @@
 #include "command/subcommands.hpp"
 
+#include <fmt/format.h>
 #include <rowlock/rowlock.hpp>
 
+#include <chrono>
+#include <cmath>
 #include <iostream>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/text.hpp"
 #include "command/database.hpp"
+#include "command/measure.hpp"
 #include "command/output.hpp"
 
 namespace rowlock::command {
@@ -57,7 +63,7 @@ diagnosis diagnose(const options& given) {
   return out;
 }
 
-json json_of(const std::vector<finding>& findings) {
+json findings_in_json(const std::vector<finding>& findings) {
   auto all = json::array();
   for (const auto& each : findings)
     all.push_back({{"subject", each.subject},
@@ -74,14 +80,49 @@ void print_lines(const std::vector<finding>& findings) {
   write_table(std::cout, lines);
 }
 
+json measured_in_json(const measurement& of) {
+  auto cycles = json::array();
+  for (const auto& each : of.cycles)
+    cycles.push_back({{"commits", each.commits},
+                      {"threads", each.threads},
+                      {"per_second", std::llround(each.per_second)},
+                      {"median_us", microseconds(each.median)}});
+  return {{"read_us", microseconds(of.read)},
+          {"acquire_us", microseconds(of.acquire)},
+          {"release_us", microseconds(of.release)},
+          {"cycles", std::move(cycles)}};
+}
+
+void print_lines(const measurement& of) {
+  const auto in_milliseconds = [](duration d) {
+    return fmt::format("{:.2f} ms", std::chrono::duration<double, std::milli>(d).count());
+  };
+  std::vector<table_line> lines{{"", "median", "per second"},
+                                {"read", in_milliseconds(of.read), ""},
+                                {"acquire", in_milliseconds(of.acquire), ""},
+                                {"release", in_milliseconds(of.release), ""}};
+  for (const auto& each : of.cycles)
+    lines.push_back({fmt::format("cycles, {} thread{}, {}", each.threads, each.threads == 1 ? "" : "s", each.commits),
+                     in_milliseconds(each.median), fmt::format("{:.0f}", each.per_second)});
+  std::cout << '\n';
+  write_table(std::cout, lines);
+}
+
 }  // namespace
 
 int check(const options& given) {
   const auto [findings, status] = diagnose(given);
-  if (given.as_json)
-    print(json_of(findings));
-  else
+  const bool measures = given.check.measures && status == exit_status::done;
+  if (!given.as_json) {
     print_lines(findings);
+    std::cout << std::flush;
+    if (measures) print_lines(measure(given));
+  } else if (given.check.measures) {
+    print(
+        {{"findings", findings_in_json(findings)}, {"measured", measures ? measured_in_json(measure(given)) : json{}}});
+  } else {
+    print(findings_in_json(findings));
+  }
   return status;
 }
 

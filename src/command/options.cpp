@@ -173,6 +173,13 @@ void add_release(CLI::App& app, options& to) {
   add_name_and_json(app, to);
 }
 
+void add_check(CLI::App& app, options& to) {
+  auto& measure = *app.add_flag("--measure", to.check.measures, "Measure what a grant costs here, too.");
+  add(app, "--for", bounds{1s, 1h}, to.check.length, "With --measure: how long to measure: 1s to 1h. Default: 10s.")
+      .needs(&measure);
+  add_json(app, to);
+}
+
 void add_metrics(CLI::App& app, options& to) {
   app.add_option("--output", to.metrics.output, "Replace this file by the text, in one step.")->type_name("FILE");
   add_json(app, to);
@@ -260,7 +267,7 @@ void add_everything(CLI::App& app, options& to, help_options& help) {
   add_subcommand(app, to, "waiters", subcommand::waiters, add_waiters);
   add_subcommand(app, to, "release", subcommand::release, add_release);
   add_subcommand(app, to, "top", subcommand::top, add_top);
-  add_subcommand(app, to, "check", subcommand::check, add_json);
+  add_subcommand(app, to, "check", subcommand::check, add_check);
   add_subcommand(app, to, "metrics", subcommand::metrics, add_metrics);
   add_subcommand(app, to, "guard", subcommand::guard, add_guard);
   add_subcommand(app, to, "sql", subcommand::sql, add_sql);

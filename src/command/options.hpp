@@ -86,6 +86,12 @@ struct release_options {
   std::int64_t token = 0;  ///< free only the holder with this token; 0: any holder
 };
 
+/// rowlock check.
+struct check_options {
+  bool measures = false;
+  duration length = std::chrono::seconds{10};  ///< of the measurement
+};
+
 /// rowlock metrics.
 struct metrics_options {
   std::string output{};  ///< empty: standard output
@@ -120,6 +126,7 @@ struct options {
   waiters_options waiters{};
   top_options top{};
   release_options release{};
+  check_options check{};
   metrics_options metrics{};
   guard_options guard{};
   sql_options sql{};
