@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
+#include <random>
 #include <string>
 #include <thread>
 #include <utility>
@@ -13,6 +15,7 @@
 #include "support/background.hpp"
 #include "support/errors.hpp"
 #include "support/recorder.hpp"
+#include "support/seed.hpp"
 #include "support/slowness.hpp"
 #include "support/sqlite_database.hpp"
 #include "testkit/eventually.hpp"
@@ -110,6 +113,40 @@ TEST_F(sqlite_file, that_is_no_database_is_an_error_and_stays_as_it_is) {
   EXPECT_NE(e->native_code(), 0);
   std::ifstream back{file};
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>{back}, {}), text);
+}
+
+// The disk has the file as it was at the last checkpoint, and the log up to some byte; what follows is missing, or is
+// anything.
+TEST_F(sqlite_file, after_a_power_loss_is_whole_and_its_tokens_grow) {
+  namespace fs = std::filesystem;
+  const auto file = folder_ / "locks.db";
+  const auto log_of = [](const fs::path& of) { return of.string() + "-wal"; };
+  const std::vector<std::string> names{"orders/42", "orders/43", "orders/44"};
+  auto locks = open("sqlite:" + file.string());
+  locks.migrate();
+  run_sql(file, "PRAGMA wal_checkpoint(TRUNCATE)");
+  std::map<std::string, fencing_token> newest;
+  for (int i = 0; i < 30; ++i)
+    for (const auto& name : names) {
+      auto held = locks.acquire(name, {.lease = 100ms});
+      newest[name] = held.token();
+      held.release();
+    }
+  const auto size = fs::file_size(log_of(file));
+  ASSERT_GT(size, 0U);
+  std::minstd_rand dice{seed()};
+  for (int i = 0; i < 60; ++i) {
+    const temp_folder other;
+    const auto left = other / "locks.db";
+    fs::copy(file, left);
+    fs::copy(log_of(file), log_of(left));
+    const auto cut = std::uniform_int_distribution<std::uintmax_t>{0, size}(dice);
+    fs::resize_file(log_of(left), cut);
+    if (i % 2 == 0) std::ofstream{log_of(left), std::ios::app} << std::string(size - cut, static_cast<char>(dice()));
+    auto after = open("sqlite:" + left.string());
+    for (const auto& name : names) EXPECT_GT(after.acquire(name).token(), newest.at(name)) << cut << " of " << size;
+    EXPECT_EQ(sqlite_database{left}.text("PRAGMA integrity_check"), "ok") << cut << " of " << size;
+  }
 }
 
 TEST_F(sqlite_file, may_hold_tables_of_the_application_too) {
