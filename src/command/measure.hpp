@@ -18,7 +18,7 @@ struct measured_cycles {
   duration median{};
 };
 
-/// What a grant costs on the server of the options, from this host.
+/// The cost of a grant on the server of the options, from this host.
 struct measurement {
   duration read{};  ///< of one row; so are the next ones: the median of one thread
   duration acquire{};
