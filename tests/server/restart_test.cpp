@@ -22,8 +22,8 @@ ROWLOCK_SUITE_ON_EACH_SERVER(restarted_server);
 
 TEST_P(restarted_server, keeps_leases_that_outlive_it_and_its_crash) {
   auto locks = connect();
-  const auto one = locks.acquire("one", {.lease = 10s});
-  const auto two = locks.acquire("two", {.lease = 10s});
+  const auto one = locks.acquire("one", {.lease = 20s});
+  const auto two = locks.acquire("two", {.lease = 20s});
   for (const bool crashes : {false, true}) {
     SCOPED_TRACE(crashes);
     ASSERT_TRUE(is_renewed("one"));
