@@ -12,6 +12,7 @@
 #include "contract/contract.hpp"
 #include "support/pulse.hpp"
 #include "support/slowness.hpp"
+#include "support/test_thread.hpp"
 #include "support/tier.hpp"
 
 namespace rowlock::test {
@@ -26,7 +27,7 @@ class combining : public one_client {
   template <class Work>
   static void on_each_thread(Work work) {
     std::latch all_are_there{threads};
-    std::vector<std::jthread> all;
+    std::vector<test_thread> all;
     for (int i = 0; i < threads; ++i)
       all.emplace_back([&, i] {
         all_are_there.arrive_and_wait();
@@ -81,7 +82,7 @@ TEST_P(combining, keeps_limits_and_stops_of_each_its_own) {
   std::atomic<int> begun{0};
   std::atomic<int> stopped{0};
   std::atomic<int> granted{0};
-  std::jthread stopping{[&] {
+  test_thread stopping{[&] {
     EXPECT_TRUE(eventually([&] { return begun == threads; }));
     stop.request_stop();
     EXPECT_TRUE(eventually([&] { return stopped == threads / 2; })) << "while the others wait";
@@ -114,7 +115,7 @@ TEST_P(combining, lets_go_at_once_of_what_stopped_calls_were_granted) {
   on_each_thread([&](int thread) {
     for (int round = 0; round < rounds; ++round) {
       std::stop_source stop;
-      const std::jthread stopping{[&, in = 100us * (1 + (thread * 7 + round * 13) % 40)] {
+      const test_thread stopping{[&, in = 100us * (1 + (thread * 7 + round * 13) % 40)] {
         std::this_thread::sleep_for(in);
         stop.request_stop();
       }};

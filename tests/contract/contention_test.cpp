@@ -10,6 +10,7 @@
 #include "contract/contract.hpp"
 #include "support/room.hpp"
 #include "support/slowness.hpp"
+#include "support/test_thread.hpp"
 
 namespace rowlock::test {
 namespace {
@@ -90,7 +91,7 @@ TEST_P(contention, a_waiter_has_its_turn_beside_another_client_that_hardly_lets_
   auto locks = connect();
   auto others = connect();
   std::atomic<int> cycles{0};
-  std::vector<std::jthread> busy;
+  std::vector<test_thread> busy;
   for (int i = 0; i < 2; ++i)
     busy.emplace_back([&](const std::stop_token& stop) {
       for (; !stop.stop_requested(); ++cycles) others.acquire("orders/42").release();
@@ -108,7 +109,7 @@ TEST_P(contention, names_do_not_get_in_each_others_way) {
   const auto all = clients(2);
   std::atomic<int> refused{0};
   {
-    std::vector<std::jthread> threads;
+    std::vector<test_thread> threads;
     for (std::size_t t = 0; t < 16; ++t)
       threads.emplace_back([&, t, name = "job/" + std::to_string(t)] {
         for (int i = 0; i < 10; ++i)

@@ -15,6 +15,7 @@
 #include "support/database.hpp"
 #include "support/errors.hpp"
 #include "support/recorder.hpp"
+#include "support/test_thread.hpp"
 #include "testkit/eventually.hpp"
 
 namespace rowlock::test {
@@ -90,7 +91,7 @@ std::uint64_t sent(const client& by, std::string_view operation = {});
 /// Calls work(0), work(1), …, each on a thread of its own, until all have returned.
 template <class Number, class Work>
 void on_threads(Number number, Work work) {
-  std::vector<std::jthread> all;
+  std::vector<test_thread> all;
   for (Number i = 0; i < number; ++i) all.emplace_back([&work, i] { work(i); });
 }
 

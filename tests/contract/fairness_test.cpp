@@ -8,6 +8,7 @@
 
 #include "contract/queueing.hpp"
 #include "support/strategies.hpp"
+#include "support/test_thread.hpp"
 #include "support/tier.hpp"
 
 namespace rowlock::test {
@@ -140,7 +141,7 @@ TEST_P(crowd, of_threads_waits_for_one_name_and_all_have_it) {
   auto held = locks_.acquire(name, fair());
   int visits = 0;  // guarded by the lock
   {
-    std::vector<std::jthread> threads;
+    std::vector<test_thread> threads;
     for (int i = 0; i < size(); ++i)
       threads.emplace_back([&] {
         mutex order{locks, name, fair()};
@@ -161,7 +162,7 @@ TEST_P(crowd_of_rows, of_threads_waits_for_as_many_names_and_all_have_theirs) {
   for (int i = 0; i < size(); ++i) all.push_back(locks_.acquire(name_of(i), fair({.lease = 5min})));
   std::atomic<int> visits{0};
   {
-    std::vector<std::jthread> threads;
+    std::vector<test_thread> threads;
     for (int i = 0; i < size(); ++i)
       threads.emplace_back([&, i] {
         if (locks.try_acquire_for(name_of(i), patience * 2, fair({.lease = 5min}))) ++visits;

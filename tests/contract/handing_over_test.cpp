@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "contract/contract.hpp"
+#include "support/test_thread.hpp"
 #include "support/tier.hpp"
 
 // A lease passes between the threads of one client. What its row says meanwhile, and what other clients get.
@@ -44,8 +45,8 @@ class handing_over : public two_clients {
   }
 
   /// Threads that have the lock by turns until they are told to stop.
-  static std::vector<std::jthread> hammering(client& locks, int threads) {
-    std::vector<std::jthread> out;
+  static std::vector<test_thread> hammering(client& locks, int threads) {
+    std::vector<test_thread> out;
     for (int i = 0; i < threads; ++i)
       out.emplace_back([&locks](const std::stop_token& stop) {
         while (!stop.stop_requested()) locks.acquire(name, with()).release();
@@ -312,9 +313,9 @@ TEST_P(handing_over, leaves_nothing_behind_whoever_gives_up) {
     std::minstd_rand dice{static_cast<unsigned>(i)};
     for (int r = 0; r < rounds; ++r) {
       std::stop_source stop;
-      std::jthread stopping;
+      test_thread stopping;
       if (r % 3 == 0)
-        stopping = std::jthread{[stop, after = dice() % 500]() mutable {
+        stopping = test_thread{[stop, after = dice() % 500]() mutable {
           std::this_thread::sleep_for(std::chrono::microseconds{after});
           stop.request_stop();
         }};

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "contract/contract.hpp"
+#include "support/test_thread.hpp"
 
 namespace rowlock::test {
 namespace {
@@ -45,7 +46,7 @@ TEST_P(reentrancy, is_in_every_way_and_on_any_thread_and_the_last_handle_lets_go
 // Threads that share a holder, of which one always joins in before the others let go.
 TEST_P(reentrancy, threads_of_one_holder_let_another_client_have_its_turn) {
   std::atomic<int> times{0};
-  std::vector<std::jthread> all;
+  std::vector<test_thread> all;
   for (int i = 0; i < 3; ++i)
     all.emplace_back([&, i](const std::stop_token& stop) {
       while (!stop.stop_requested()) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "contract/contract.hpp"
+#include "support/test_thread.hpp"
 #include "support/tier.hpp"
 
 namespace rowlock::test {
@@ -122,7 +123,7 @@ TEST_P(lifetime, a_grant_that_comes_while_it_closes_is_nobodys) {
   const auto ask_for_any = [](client& locks) { return locks.try_acquire_any({"a", "b"}).has_value(); };
   const auto ask_for_all = [](client& locks) { return locks.try_acquire_all({"a", "b"}).has_value(); };
   const auto ask_with_others = [&](client& locks) {
-    std::vector<std::jthread> others;
+    std::vector<test_thread> others;
     for (const char* const name : {"c", "d", "e", "f"})
       others.emplace_back([&, name] { error_of([&] { return locks.try_acquire(name, with()).has_value(); }); });
     return ask_alone(locks);
@@ -201,7 +202,7 @@ TEST_P(lifetime, move_assignment_closes_what_was_there_before) {
 TEST_P(lifetime, many_may_close_at_once) {
   const auto held = locks_.acquire("orders/42", with());
   {
-    std::vector<std::jthread> closers;
+    std::vector<test_thread> closers;
     for (int i = 0; i < 4; ++i) closers.emplace_back([&] { locks_.close(); });
   }
   EXPECT_EQ(held.why_lost(), loss_reason::client_closed);
@@ -217,7 +218,7 @@ TEST_P(lifetime, closing_in_the_middle_of_work_leaves_nothing_taken) {
     auto locks = connect();
     std::atomic<int> cycles{0};
     std::atomic<int> ended{0};
-    std::jthread closing{[&] {
+    test_thread closing{[&] {
       EXPECT_TRUE(eventually([&] { return cycles > (round + 2) * crowd.first; }));
       locks.close();
     }};
@@ -239,7 +240,7 @@ TEST_P(lifetime, handles_may_be_dropped_while_the_client_closes) {
     auto locks = make();
     std::vector<held_lock> all;
     for (int i = 0; i < 8; ++i) all.push_back(locks->acquire("job/" + std::to_string(i), with()));
-    const std::jthread dropper{[&] { all.clear(); }};
+    const test_thread dropper{[&] { all.clear(); }};
     locks.reset();
   }
   for (int i = 0; i < 8; ++i) EXPECT_TRUE(can_have(other_, "job/" + std::to_string(i)));

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "contract/contract.hpp"
+#include "support/test_thread.hpp"
 
 namespace rowlock::test {
 namespace {
@@ -214,7 +215,7 @@ TEST_P(watching, letting_go_while_it_is_watched) {
     auto held = locks_.acquire("orders/42", with());
     const auto token = held.lost();
     std::atomic<bool> registered{false};
-    const std::jthread watcher{[&](std::stop_token enough) {
+    const test_thread watcher{[&](std::stop_token enough) {
       while (!enough.stop_requested()) {
         const std::stop_callback callback{token, [&] { ++calls; }};
         registered = true;
@@ -231,7 +232,7 @@ TEST_P(watching, losing_while_it_is_watched_from_many_threads) {
   for (int i = 0; i < 10; ++i) all.push_back(locks_.acquire("job/" + std::to_string(i), with()));
   std::atomic<int> fired{0};
   {
-    std::vector<std::jthread> watchers;
+    std::vector<test_thread> watchers;
     for (const auto& held : all)
       watchers.emplace_back([&, token = held.lost()](std::stop_token enough) {
         while (!token.stop_requested() && !enough.stop_requested()) std::this_thread::yield();

@@ -7,6 +7,7 @@
 #include "contract/contract.hpp"
 #include "support/room.hpp"
 #include "support/slowness.hpp"
+#include "support/test_thread.hpp"
 
 namespace rowlock::test {
 namespace {
@@ -125,10 +126,10 @@ TEST_P(multi, never_deadlocks_in_opposite_orders_and_is_had_by_one_at_a_time) {
     }
   };
   {
-    const std::jthread one{visit, parts()};
-    const std::jthread two{visit, parts_backwards()};
-    const std::jthread three{visit, std::vector<multi_lock::part>{{other_shop, "order"}, {other_stock, "item"}}};
-    const std::jthread four{visit, std::vector<multi_lock::part>{{other_stock, "item"}, {other_shop, "order"}}};
+    const test_thread one{[&] { visit(parts()); }};
+    const test_thread two{[&] { visit(parts_backwards()); }};
+    const test_thread three{[&] { visit({{other_shop, "order"}, {other_stock, "item"}}); }};
+    const test_thread four{[&] { visit({{other_stock, "item"}, {other_shop, "order"}}); }};
   }
   EXPECT_EQ(inside.visits(), 4 * rounds);
   EXPECT_EQ(inside.crowded(), 0);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "contract/contract.hpp"
+#include "support/test_thread.hpp"
 #include "support/tier.hpp"
 
 // A set of names is waited for beside callers that want one of them.
@@ -86,7 +87,7 @@ class lockers {
 
  private:
   std::array<waits, 12> of_each_;
-  std::vector<std::jthread> threads_;
+  std::vector<test_thread> threads_;
 };
 
 TEST_P(sets_in_turn, wait_not_much_longer_than_those_who_want_one_of_the_names) {
@@ -122,7 +123,7 @@ constexpr way ways[] = {
                        const lock_options& options) { return locks.try_acquire_for(name, 50ms, options).has_value(); }},
     {"in a batch",
      [](client& locks, const lock_name& name, const lock_options& options) {
-       std::vector<std::jthread> beside;
+       std::vector<test_thread> beside;
        for (int i = 0; i < 8; ++i)
          beside.emplace_back(
              [&, i] { static_cast<void>(locks.try_acquire(lock_name{"beside/" + std::to_string(i)}, options)); });

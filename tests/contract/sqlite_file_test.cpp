@@ -18,6 +18,7 @@
 #include "support/seed.hpp"
 #include "support/slowness.hpp"
 #include "support/sqlite_database.hpp"
+#include "support/test_thread.hpp"
 #include "testkit/eventually.hpp"
 #include "testkit/temp_folder.hpp"
 
@@ -282,7 +283,7 @@ TEST(sqlite_memory, serves_many_threads_of_its_client) {
   locks.migrate();
   int unprotected = 0;
   {
-    std::vector<std::jthread> threads;
+    std::vector<test_thread> threads;
     for (int t = 0; t < 6; ++t)
       threads.emplace_back([&] {
         for (int i = 0; i < 20; ++i) {

@@ -2,6 +2,7 @@
 
 #include "server/server_test.hpp"
 #include "support/postgresql_database.hpp"
+#include "support/test_thread.hpp"
 
 namespace rowlock::test {
 namespace {
@@ -81,7 +82,7 @@ TEST_F(pgbouncer, carries_many_threads) {
     auto locks = connect_pooled();
     int counter = 0;
     {
-      std::vector<std::jthread> threads;
+      std::vector<test_thread> threads;
       for (int i = 0; i < 8; ++i)
         threads.emplace_back([&] {
           for (int round = 0; round < 25; ++round) {
@@ -221,7 +222,7 @@ TEST_F(pgbouncer, without_the_option_is_told_which_one_is_missing) {
   std::optional<error> broken;
   for (int i = 0; i < 4; ++i) all.push_back(connect_to(db().url_through_pgbouncer()));
   const auto all_at_once = [&] {
-    std::vector<std::jthread> threads;
+    std::vector<test_thread> threads;
     for (auto& each : all)
       threads.emplace_back([&] { error_of([&] { return each.try_acquire("others").has_value(); }); });
   };

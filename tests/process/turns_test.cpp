@@ -67,7 +67,10 @@ class turner {
     if (!held) return;
     write("+", who, std::to_string(since) + " " + std::to_string(held->token().value()));
     std::string rest;
-    for (const auto& each : locks_.waiters(contended)) rest += " " + name_in(each) + " " + std::to_string(each.ticket);
+    std::vector<waiter_info> queue;
+    while (error_of([&] { queue = locks_.waiters(contended); })) {  // a process that was stopped may lose its session
+    }
+    for (const auto& each : queue) rest += " " + name_in(each) + " " + std::to_string(each.ticket);
     write("-", who, (held->why_lost() == loss_reason::none ? "0" : "1") + rest);
     error_of([&] { held->release(); });
   }

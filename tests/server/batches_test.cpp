@@ -8,6 +8,7 @@
 #include "server/ledger.hpp"
 #include "server/server_test.hpp"
 #include "server/steps.hpp"
+#include "support/test_thread.hpp"
 
 namespace rowlock::test {
 namespace {
@@ -129,16 +130,16 @@ class contending_batches : public on_each_server {
     connect().close();
     std::atomic<int> so_far{0};
     const auto generation = [&] { return static_cast<std::size_t>(so_far) / 100'000 % generations; };
-    std::jthread in_the_way{[&](const std::stop_token& stop) { lock_rows(stop, generation); }};
-    std::jthread sweeper{[&](const std::stop_token& stop) { sweep(stop); }};
-    std::vector<std::jthread> all;
+    test_thread in_the_way{[&](const std::stop_token& stop) { lock_rows(stop, generation); }};
+    test_thread sweeper{[&](const std::stop_token& stop) { sweep(stop); }};
+    std::vector<test_thread> all;
     for (int i = 0; i < threads; ++i)
       all.emplace_back([&, i] {
         contender one{db().url(), i, book_};
         while (so_far < requests || !has_all_happened()) so_far += one.go_round(generation());
       });
     all.clear();
-    const auto end = [](std::jthread& thread) {
+    const auto end = [](test_thread& thread) {
       thread.request_stop();
       thread.join();
     };

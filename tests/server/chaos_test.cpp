@@ -4,6 +4,7 @@
 #include "server/ledger.hpp"
 #include "server/server_test.hpp"
 #include "support/seed.hpp"
+#include "support/test_thread.hpp"
 #include "support/tier.hpp"
 
 namespace rowlock::test {
@@ -77,7 +78,7 @@ class chaos : public on_each_server_by_proxy {
     std::vector<client> all;
     for (int i = 0; i < size.clients; ++i)
       all.push_back(connect_through_proxy({.transaction_pooling = i == 0 && size.clients > 1 && is_on("postgresql")}));
-    std::vector<std::jthread> threads;
+    std::vector<test_thread> threads;
     for (int i = 0; i < size.clients * size.threads_a_client; ++i)
       threads.emplace_back([&, i](const std::stop_token& stop) {
         contend(stop, all.at(static_cast<std::size_t>(i % size.clients)), size.names,

@@ -1,6 +1,7 @@
 #include <atomic>
 
 #include "server/server_test.hpp"
+#include "support/test_thread.hpp"
 
 namespace rowlock::test {
 namespace {
@@ -23,7 +24,7 @@ TEST_P(connection_limit, makes_no_call_fail_while_there_is_a_connection) {
   auto locks = connect_to(db().url(), {.connections = 8, .combine = false});
   std::atomic<int> failed{0};
   {
-    std::vector<std::jthread> threads;
+    std::vector<test_thread> threads;
     for (int i = 0; i < 8; ++i)
       threads.emplace_back([&, name = "orders/" + std::to_string(i)] {
         for (int round = 0; round < 25; ++round)

@@ -1,4 +1,5 @@
 #include "server/server_test.hpp"
+#include "support/test_thread.hpp"
 
 // A release grants the name to the first waiter. The waiter has then a second to come.
 
@@ -105,7 +106,7 @@ TEST_P(grant_by_release, that_came_too_late_is_released) {
     ASSERT_TRUE(is_waited_for("orders/42", 1));
     background two{waiting(third_)};
     ASSERT_TRUE(is_waited_for("orders/42", 2));
-    std::jthread leaving{[&] { one.stop(); }};
+    test_thread leaving{[&] { one.stop(); }};
     held.release();
     if (const auto e = error_of([&] { return one.get().release(), true; })) {
       EXPECT_EQ(e->code(), errc::cancelled) << e->what();
@@ -123,7 +124,7 @@ TEST_P(grant_by_release, to_a_client_that_closes_is_released) {
     ASSERT_TRUE(is_waited_for("orders/42", 1));
     background two{waiting(third_)};
     ASSERT_TRUE(is_waited_for("orders/42", 2));
-    std::jthread closing{[&] { second.close(); }};
+    test_thread closing{[&] { second.close(); }};
     held.release();
     EXPECT_TRUE(is_held_by("orders/42", two.get()));
     closing.join();

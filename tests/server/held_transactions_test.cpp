@@ -1,6 +1,7 @@
 #include <atomic>
 
 #include "server/server_test.hpp"
+#include "support/test_thread.hpp"
 
 namespace rowlock::test {
 namespace {
@@ -38,7 +39,7 @@ TEST_P(held_transactions, are_as_many_as_the_option_says) {
   std::vector<std::optional<error>> errors(names);
   std::atomic<bool> is_late{false};
   {
-    std::vector<std::jthread> threads;
+    std::vector<test_thread> threads;
     for (std::size_t i = 0; i < names; ++i)
       threads.emplace_back([&, i] {
         const stopwatch watch;
@@ -164,7 +165,7 @@ TEST_P(held_transactions, are_not_kept_by_many_refusals_at_once) {
   const auto theirs = other.acquire("busy", for_update());
   std::atomic<int> refused{0};
   {
-    std::vector<std::jthread> threads;
+    std::vector<test_thread> threads;
     for (int i = 0; i < 16; ++i)
       threads.emplace_back([&] {
         const auto e = error_of([&] {

@@ -1,6 +1,7 @@
 #include <atomic>
 
 #include "server/server_test.hpp"
+#include "support/test_thread.hpp"
 
 namespace rowlock::test {
 namespace {
@@ -150,7 +151,7 @@ TEST_P(refused_tries, do_not_keep_a_lock_from_being_renewed_and_released) {
   auto held = locks.acquire("orders/42", {.lease = 2s});
   std::atomic<int> refusals{0};
   std::atomic<int> grants{0};
-  std::vector<std::jthread> threads;
+  std::vector<test_thread> threads;
   for (int i = 0; i < 8; ++i)
     threads.emplace_back([&](const std::stop_token& stop) {
       auto other = connect();

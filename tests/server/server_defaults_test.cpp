@@ -1,5 +1,6 @@
 #include "server/server_test.hpp"
 #include "server/steps.hpp"
+#include "support/test_thread.hpp"
 
 namespace rowlock::test {
 namespace {
@@ -104,7 +105,7 @@ TEST_P(with_default, threads_take_turns) {
   auto locks = connect();
   int counter = 0;
   {
-    std::vector<std::jthread> threads;
+    std::vector<test_thread> threads;
     for (int i = 0; i < 8; ++i)
       threads.emplace_back([&] {
         for (int round = 0; round < 10; ++round) {

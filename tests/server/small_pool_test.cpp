@@ -2,6 +2,7 @@
 #include <atomic>
 
 #include "server/server_test.hpp"
+#include "support/test_thread.hpp"
 
 namespace rowlock::test {
 namespace {
@@ -20,14 +21,14 @@ class small_pool : public on_each_server {
   template <class Work>
   int most_connections_during(Work work) {
     std::atomic<int> most{0};
-    std::jthread watcher{[&](const std::stop_token& stop) {
+    test_thread watcher{[&](const std::stop_token& stop) {
       for (int before = 0; !stop.stop_requested();) {
         const int now = db().connections();
         most = std::max(most.load(), std::min(now, std::exchange(before, now)));
       }
     }};
     {
-      std::vector<std::jthread> all;
+      std::vector<test_thread> all;
       for (int i = 0; i < threads; ++i) all.emplace_back([&, i] { work(i); });
     }
     watcher.request_stop();
@@ -73,7 +74,7 @@ TEST_P(small_pool, renews_while_many_wait) {
   auto locks = connect({.connections = connections});
   auto held = std::optional{locks.acquire("counter", {.lease = 2s})};
   std::atomic<int> turns{0};
-  std::vector<std::jthread> waiters;
+  std::vector<test_thread> waiters;
   for (int i = 0; i < threads; ++i)
     waiters.emplace_back([&] {
       const auto mine = locks.acquire("counter");

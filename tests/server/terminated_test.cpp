@@ -1,4 +1,5 @@
 #include "server/server_test.hpp"
+#include "support/test_thread.hpp"
 
 namespace rowlock::test {
 namespace {
@@ -35,7 +36,7 @@ TEST_P(terminated_sessions, while_several_are_idle_disturb_no_call) {
   auto locks = connect({.combine = false});
   {
     std::vector<held_lock> held;
-    std::vector<std::jthread> threads;
+    std::vector<test_thread> threads;
     const auto in_the_way = db().stall();
     for (int i = 0; i < 4; ++i)
       threads.emplace_back(

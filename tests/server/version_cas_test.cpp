@@ -2,6 +2,7 @@
 #include <exception>
 
 #include "server/server_test.hpp"
+#include "support/test_thread.hpp"
 
 // version_cas never waits for a lock on the row, and goes by more than the version. What it does in a file of SQLite,
 // where no row can be locked: contract/.
@@ -95,7 +96,7 @@ void version_cas::expect_no_grant_beside_late_renewals(std::chrono::milliseconds
   const auto held = holder.acquire("orders/42", {.lease = long_lease});
   std::atomic<int> refusals{0};
   std::atomic<int> grants{0};
-  std::vector<std::jthread> threads;
+  std::vector<test_thread> threads;
   for (int i = 0; i < 4; ++i)
     threads.emplace_back([&](const std::stop_token& stop) {
       auto locks = connect();
@@ -128,7 +129,7 @@ TEST_P(version_cas, of_many_at_once_grants_one) {
     const auto name = "job/" + std::to_string(i / 2);  // missing, then vacant
     std::atomic<int> granted{0};
     std::atomic<int> finished{0};
-    std::vector<std::jthread> all;
+    std::vector<test_thread> all;
     for (int t = 0; t < threads; ++t)
       all.emplace_back([&] {
         const auto held = locks_.try_acquire(name, by_version());

@@ -5,6 +5,7 @@
 
 #include "server/server_test.hpp"
 #include "support/pulse.hpp"
+#include "support/test_thread.hpp"
 
 // The row of a name says that somebody waits, so that a release has to look for tickets only then.
 
@@ -119,7 +120,7 @@ TEST_P(waiting_mark, is_never_forgotten_beside_a_client_that_only_tries) {
   constexpr int waits = 150;
   auto busy = connect();
   auto other = connect();
-  std::jthread trying{[&](const std::stop_token& enough) {
+  test_thread trying{[&](const std::stop_token& enough) {
     while (!enough.stop_requested())
       if (auto held = busy.try_acquire("orders/42")) error_of([&] { held->release(); });
   }};
@@ -147,7 +148,7 @@ TEST_P(waiting_mark, loses_no_release_between_clients_that_take_turns) {
     std::vector<fencing_token> tokens;
     std::atomic<bool> was_lost{false};
     {
-      std::vector<std::jthread> all;
+      std::vector<test_thread> all;
       for (std::size_t i = 0; i < locks.size(); ++i)
         all.emplace_back([&, i] {
           for (int turn = 0; turn < turns; ++turn) {

@@ -2,6 +2,7 @@
 #include <atomic>
 
 #include "server/server_test.hpp"
+#include "support/test_thread.hpp"
 
 namespace rowlock::test {
 namespace {
@@ -105,7 +106,7 @@ class crowd : public on_each_server {
   void take_turns(const std::vector<strategy>& by) {
     std::array<client, 2> locks{connect(), connect()};
     {
-      std::vector<std::jthread> all;
+      std::vector<test_thread> all;
       for (std::size_t t = 0; t < threads; ++t)
         all.emplace_back([&, t] {
           const auto e = error_of([&] {

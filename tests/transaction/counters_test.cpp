@@ -1,5 +1,6 @@
 #include <thread>
 
+#include "support/test_thread.hpp"
 #include "transaction/transaction_test.hpp"
 
 namespace rowlock::test {
@@ -16,7 +17,7 @@ class counters : public transaction_test {
   void count_by(const std::vector<way>& ways, int increments = 25) {
     make_rows({"counter"});
     {
-      std::vector<std::jthread> threads;
+      std::vector<test_thread> threads;
       for (int i = 0; i < writers; ++i)
         threads.emplace_back([this, increments, by = ways[static_cast<std::size_t>(i) % ways.size()]] {
           try {
