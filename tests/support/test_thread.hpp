@@ -14,7 +14,7 @@ namespace rowlock::test {
 class test_thread : public std::jthread {
  public:
   test_thread() = default;
-  template <class Call>
+  template <class Call>  // NOLINTNEXTLINE(bugprone-forwarding-reference-overload): the requirement sees to that
   requires(!std::is_same_v<std::remove_cvref_t<Call>, test_thread>) explicit test_thread(Call&& call)
       : std::jthread{[call = std::forward<Call>(call)](const std::stop_token& stop) mutable {
           try {
