@@ -222,7 +222,7 @@ TEST_F(hints, are_given_by_the_end_of_a_transaction_too) {
     const auto expected = told_to(last_waiter());
     held.release();
     const std::chrono::nanoseconds time = time_to_have(one);
-    return hearing_.told() == expected ? time : time.max();
+    return hearing_.told() == expected ? time : std::chrono::nanoseconds::max();
   };
   EXPECT_TRUE(takes_at_most(hinted_at_once, measure)) << "it asks every 250 ms by itself, perhaps before it is told";
 }
