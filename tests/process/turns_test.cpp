@@ -32,7 +32,7 @@ enum class giving_up : std::uint8_t { by_time, by_stop, never };
 class turner {
  public:
   explicit turner(const std::vector<std::string>& arguments)
-      : locks_{connect_patiently(arguments.at(0), {.handover = false})},
+      : locks_{connect_at_last(arguments.at(0))},
         folder_{arguments.at(1)},
         log_{folder_ / "log", std::ios::app},
         id_{arguments.at(2)},
@@ -46,6 +46,16 @@ class turner {
   }
 
  private:
+  // It may be stopped meanwhile, which costs a session over TLS.
+  static client connect_at_last(const std::string& url) {
+    for (;;) {
+      try {
+        return connect_patiently(url, {.handover = false});
+      } catch (const error& e) {
+        if (!e.is_retryable()) throw;
+      }
+    }
+  }
   void take_turn(const std::string& who) {
     const auto how = static_cast<giving_up>(std::min(dice_() % 8, 2UL));
     const std::chrono::microseconds after{dice_() % 20'000};
