@@ -6,7 +6,6 @@
 #include <chrono>
 #include <cmath>
 #include <iostream>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -86,10 +85,10 @@ json measured_in_json(const measurement& of) {
     cycles.push_back({{"commits", each.commits},
                       {"threads", each.threads},
                       {"per_second", std::llround(each.per_second)},
-                      {"median_us", microseconds(each.median)}});
+                      {"median_us", microseconds(each.both)}});
   return {{"read_us", microseconds(of.read)},
-          {"acquire_us", microseconds(of.acquire)},
-          {"release_us", microseconds(of.release)},
+          {"acquire_us", microseconds(of.cycles.front().acquire)},
+          {"release_us", microseconds(of.cycles.front().release)},
           {"cycles", std::move(cycles)}};
 }
 
@@ -99,11 +98,11 @@ void print_lines(const measurement& of) {
   };
   std::vector<table_line> lines{{"", "median", "per second"},
                                 {"read", in_milliseconds(of.read), ""},
-                                {"acquire", in_milliseconds(of.acquire), ""},
-                                {"release", in_milliseconds(of.release), ""}};
+                                {"acquire", in_milliseconds(of.cycles.front().acquire), ""},
+                                {"release", in_milliseconds(of.cycles.front().release), ""}};
   for (const auto& each : of.cycles)
     lines.push_back({fmt::format("cycles, {} thread{}, {}", each.threads, each.threads == 1 ? "" : "s", each.commits),
-                     in_milliseconds(each.median), fmt::format("{:.0f}", each.per_second)});
+                     in_milliseconds(each.both), fmt::format("{:.0f}", each.per_second)});
   std::cout << '\n';
   write_table(std::cout, lines);
 }

@@ -5,10 +5,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
+#include <functional>
 #include <future>
 #include <random>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "command/database.hpp"
@@ -21,20 +24,16 @@ namespace {
 using namespace std::chrono_literals;
 using clock = std::chrono::steady_clock;
 
-constexpr int few = 1;
-constexpr int many = 8;
-
-/// The times of calls, one after the other, until the end.
-struct times {
-  std::vector<duration> acquire{};
-  std::vector<duration> release{};
-  std::vector<duration> cycle{};
+struct cycle {
+  duration acquire{};
+  duration release{};
 };
 
-duration median(std::vector<duration> of) {
+template <class Each, class Time>
+duration median(std::vector<Each> of, Time time) {
   const auto middle = of.begin() + static_cast<std::ptrdiff_t>(of.size() / 2);
-  std::nth_element(of.begin(), middle, of.end());
-  return *middle;
+  std::ranges::nth_element(of, middle, {}, time);
+  return std::invoke(time, *middle);
 }
 
 duration since(clock::time_point begin) { return std::chrono::duration_cast<duration>(clock::now() - begin); }
@@ -45,40 +44,45 @@ std::string new_name() {
   return fmt::format("rowlock check --measure {:08x}{:08x}", dice(), dice());
 }
 
-times cycles_until(clock::time_point end, client& locks, const std::string& name) {
-  times out;
+std::vector<cycle> cycles_until(clock::time_point end, client& locks, const std::string& name) {
+  std::vector<cycle> out;
   do {
     const auto begin = clock::now();
     auto held = locks.try_acquire_for(name, 2s);
     if (!held)
       throw failure{"nothing was granted within 2s, so nothing was measured; rowlock guard says if a quarantine is on",
                     exit_status::out_of_reach};
-    out.acquire.push_back(since(begin));
-    const auto releasing = clock::now();
+    const auto acquired = since(begin);
     held->release();
-    out.release.push_back(since(releasing));
-    out.cycle.push_back(since(begin));
+    out.push_back({.acquire = acquired, .release = since(begin) - acquired});
   } while (clock::now() < end);
   return out;
 }
 
 /// Of all threads together. The first cycle of each opens a session, so it is left out of the measurement.
-times cycles_of(int threads, duration length, client& locks) {
-  std::vector<std::future<times>> running;
+measured_cycles cycles_of(int threads, duration length, client& locks, const std::string& commits) {
+  std::vector<std::future<std::vector<cycle>>> running;
   for (int i = 0; i < threads; ++i)
     running.push_back(std::async(std::launch::async, [&locks, length] {
       const auto name = new_name();
       locks.acquire(name).release();
       return cycles_until(clock::now() + length, locks, name);
     }));
-  times all;
+  std::vector<cycle> all;
   for (auto& each : running) {
     const auto one = each.get();
-    all.acquire.insert(all.acquire.end(), one.acquire.begin(), one.acquire.end());
-    all.release.insert(all.release.end(), one.release.begin(), one.release.end());
-    all.cycle.insert(all.cycle.end(), one.cycle.begin(), one.cycle.end());
+    all.insert(all.end(), one.begin(), one.end());
   }
-  return all;
+  return {.commits = commits,
+          .threads = threads,
+          .per_second = static_cast<double>(all.size()) / std::chrono::duration<double>(length).count(),
+          .acquire = median(all, &cycle::acquire),
+          .release = median(all, &cycle::release),
+          .both = median(all, [](const cycle& one) { return one.acquire + one.release; })};
+}
+
+std::vector<measured_cycles> cycles_of_few_and_many(duration length, client& locks, const std::string& commits) {
+  return {cycles_of(1, length, locks, commits), cycles_of(8, length, locks, commits)};
 }
 
 duration time_of_read(duration length, client& locks) {
@@ -90,7 +94,7 @@ duration time_of_read(duration length, client& locks) {
     locks.find(name);
     reads.push_back(since(begin));
   }
-  return median(std::move(reads));
+  return median(std::move(reads), std::identity{});
 }
 
 /// The URL with which sessions do not wait for the disk, as grants do not under a relaxed guard; empty: there is none.
@@ -110,27 +114,14 @@ measurement measure(const options& given) {
   const auto silent = [](const event&) {};
   const auto part = given.check.length / 5;
   auto locks = connect(given, silent);
-  measurement out{.read = time_of_read(part, locks)};
-  const auto add = [&](const std::string& commits, int threads, client& by) {
-    auto seen = cycles_of(threads, part, by);
-    const double per_second = static_cast<double>(seen.cycle.size()) / std::chrono::duration<double>(part).count();
-    out.cycles.push_back(
-        {.commits = commits, .threads = threads, .per_second = per_second, .median = median(seen.cycle)});
-    return seen;
-  };
-  const auto alone = add("as now", few, locks);
-  out.acquire = median(alone.acquire);
-  out.release = median(alone.release);
-  add("as now", many, locks);
+  measurement out{.read = time_of_read(part, locks), .cycles = cycles_of_few_and_many(part, locks, "as now")};
   auto other = given;
   other.database = relaxed(database_url(given));
   if (other.database.empty() || locks.guard().relaxed) return out;
   try {
     auto without_disk = connect(other, silent);
-    add("relaxed", few, without_disk);
-    add("relaxed", many, without_disk);
+    for (auto& each : cycles_of_few_and_many(part, without_disk, "relaxed")) out.cycles.push_back(std::move(each));
   } catch (const error&) {  // a pooler may refuse the setting
-    std::erase_if(out.cycles, [](const measured_cycles& each) { return each.commits == "relaxed"; });
   }
   return out;
 }

@@ -2,7 +2,6 @@
 
 #include <rowlock/duration.hpp>
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,15 +14,15 @@ struct measured_cycles {
   std::string commits;  ///< "as now", or "relaxed": the commits of grants did not wait for the disk
   int threads = 0;
   double per_second = 0;
-  duration median{};
+  duration acquire{};  ///< so are the next ones: the median
+  duration release{};
+  duration both{};
 };
 
 /// The cost of a grant on the server of the options, from this host.
 struct measurement {
-  duration read{};  ///< of one row; so are the next ones: the median of one thread
-  duration acquire{};
-  duration release{};
-  std::vector<measured_cycles> cycles{};
+  duration read{};                        ///< of one row: the median
+  std::vector<measured_cycles> cycles{};  ///< first those of one thread, as now
 };
 
 /// Takes about options::check.length. It acquires locks of new names, which the next sweeps delete. Throws failure, if

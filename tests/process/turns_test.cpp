@@ -24,6 +24,18 @@ constexpr auto contended = "job";
 /// How a process gives up a wait, at a moment left to chance; or not.
 enum class giving_up : std::uint8_t { by_time, by_stop, never };
 
+/// A process may be stopped in a call, which costs a session over TLS.
+template <class Call>
+auto at_last(Call call) {
+  for (;;) {
+    try {
+      return call();
+    } catch (const error& e) {
+      if (!e.is_retryable()) throw;
+    }
+  }
+}
+
 /// turner URL FOLDER ID STRATEGY SEED: waits in turn, again and again, until it finds "enough" in the folder. Writes to
 /// the log there, with its id and the number of its wait for WHO:
 ///
@@ -32,7 +44,7 @@ enum class giving_up : std::uint8_t { by_time, by_stop, never };
 class turner {
  public:
   explicit turner(const std::vector<std::string>& arguments)
-      : locks_{connect_at_last(arguments.at(0))},
+      : locks_{at_last([&] { return connect_patiently(arguments.at(0), {.handover = false}); })},
         folder_{arguments.at(1)},
         log_{folder_ / "log", std::ios::app},
         id_{arguments.at(2)},
@@ -46,16 +58,6 @@ class turner {
   }
 
  private:
-  // It may be stopped meanwhile, which costs a session over TLS.
-  static client connect_at_last(const std::string& url) {
-    for (;;) {
-      try {
-        return connect_patiently(url, {.handover = false});
-      } catch (const error& e) {
-        if (!e.is_retryable()) throw;
-      }
-    }
-  }
   void take_turn(const std::string& who) {
     const auto how = static_cast<giving_up>(std::min(dice_() % 8, 2UL));
     const std::chrono::microseconds after{dice_() % 20'000};
@@ -77,10 +79,8 @@ class turner {
     if (!held) return;
     write("+", who, std::to_string(since) + " " + std::to_string(held->token().value()));
     std::string rest;
-    std::vector<waiter_info> queue;
-    while (error_of([&] { queue = locks_.waiters(contended); })) {  // a process that was stopped may lose its session
-    }
-    for (const auto& each : queue) rest += " " + name_in(each) + " " + std::to_string(each.ticket);
+    for (const auto& each : at_last([&] { return locks_.waiters(contended); }))
+      rest += " " + name_in(each) + " " + std::to_string(each.ticket);
     write("-", who, (held->why_lost() == loss_reason::none ? "0" : "1") + rest);
     error_of([&] { held->release(); });
   }

@@ -1,9 +1,10 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <thread>
+
+#include "support/pulse.hpp"
 
 namespace rowlock::test {
 
@@ -14,18 +15,14 @@ class late_machine {
   using duration = std::chrono::steady_clock::duration;
 
   /// The longest so far.
-  duration by() const noexcept { return longest_.load(); }
+  duration by() const {
+    const auto longest = beside_.longest_since(std::chrono::steady_clock::time_point::min());
+    return std::max<duration>(longest - pause, duration::zero());
+  }
 
  private:
-  std::atomic<duration> longest_{duration::zero()};
-  std::jthread beside_{[this](const std::stop_token& enough) {
-    constexpr std::chrono::milliseconds pause{5};
-    while (!enough.stop_requested()) {
-      const auto due = std::chrono::steady_clock::now() + pause;
-      std::this_thread::sleep_until(due);
-      longest_ = std::max(longest_.load(), std::chrono::steady_clock::now() - due);
-    }
-  }};
+  static constexpr std::chrono::milliseconds pause{5};
+  pulse beside_{[] { std::this_thread::sleep_for(pause); }};
 };
 
 }  // namespace rowlock::test
