@@ -159,7 +159,7 @@ RETURNING l.name, l.version, g.lease;
 -- doing: acquiring
 -- does: acquires all names of a batch, or none. version: as it was seen, or 0 for any. The rows must exist
 -- rules: takes_all
--- locks: FOR UPDATE SKIP LOCKED on each row that is free, and on the ticket of a lease that has ended
+-- locks: FOR UPDATE SKIP LOCKED on each row that is free; then the ticket of a lease that has ended
 -- clock: after the last lock
 -- no row: one is not free, or has no row
 -- batch: rows that others have locked are skipped, so two sets that want some of the same names do not wait for each
@@ -179,9 +179,7 @@ all_of_them AS MATERIALIZED (
   SELECT clock_timestamp() AS at FROM (SELECT count(*) AS number FROM free) f
     WHERE f.number = cardinality(:name::text[])),
 passed AS (
-  DELETE FROM rowlock_waiter WHERE ticket IN (
-    SELECT w.ticket FROM all_of_them, free g JOIN rowlock_waiter w ON w.name = g.name AND w.attempt = g.had
-    FOR UPDATE OF w SKIP LOCKED))
+  DELETE FROM rowlock_waiter w USING all_of_them, free g WHERE w.name = g.name AND w.attempt = g.had)
 UPDATE rowlock_lock l SET version = greatest(l.version + 1, us(a.at)), owner = g.owner, thread = g.thread,
   acquisition = g.acquisition, acquired_at = a.at, expires_at = a.at + g.lease * interval '1 microsecond', note = g.note
 FROM all_of_them a, free g
@@ -192,7 +190,7 @@ RETURNING l.acquisition, l.version, g.lease;
 -- doing: acquiring
 -- does: acquires, and answers the place in the queue. Tickets after turn do not count; a granted ticket is deleted
 -- rules: waits_to_make
--- locks: as acquire; and FOR UPDATE SKIP LOCKED on the own ticket
+-- locks: as acquire; FOR UPDATE SKIP LOCKED on the own ticket; and the ticket of a grant that was not claimed
 -- clock: after the lock
 -- no row: inconclusive
 -- Sent for a lease if the call has a ticket, asks for fifo, or was refused a free name for which a client waits.
@@ -207,7 +205,8 @@ RETURNING l.acquisition, l.version, g.lease;
 --   between may have seen tickets that this statement does not see. A ticket to which a release has granted the name
 --   does not count: if its waiter does not claim it, others pass, and delete it, even if the row was freed meanwhile: a
 --   second grant to it would bring back the acquisition that its first holder still holds. A grant to the own ticket is
---   claimed by the same statement: a renewal, which waits for the disk.
+--   claimed by the same statement: a renewal, which waits for the disk. The ticket is deleted with it: if the answer is
+--   lost, the row still names the attempt, which the waiter knows.
 WITH seen AS MATERIALIZED (
   SELECT owner, expires_at, waiting, acquisition, version FROM rowlock_lock WHERE name = :name::text),
 queue AS MATERIALIZED (
@@ -251,18 +250,19 @@ claimed AS (
 granted AS MATERIALIZED (SELECT version FROM taken UNION ALL SELECT version FROM made),
 gone AS (
   DELETE FROM rowlock_waiter WHERE ticket = (SELECT w.ticket FROM rowlock_waiter w
-    WHERE w.ticket = :ticket::bigint AND w.owner = :owner::text AND EXISTS (SELECT FROM granted) FOR UPDATE SKIP LOCKED)
+    WHERE w.ticket = :ticket::bigint AND w.owner = :owner::text
+      AND EXISTS (SELECT version FROM granted UNION ALL SELECT version FROM claimed) FOR UPDATE SKIP LOCKED)
   RETURNING ticket),
 passed AS (
-  DELETE FROM rowlock_waiter WHERE ticket = (SELECT w.ticket FROM rowlock_waiter w
-    WHERE w.name = :name::text AND w.attempt = (SELECT acquisition FROM seen)
-      AND EXISTS (SELECT FROM granted) FOR UPDATE SKIP LOCKED))
+  DELETE FROM rowlock_waiter
+  WHERE name = :name::text AND attempt = (SELECT acquisition FROM seen) AND EXISTS (SELECT FROM granted))
 SELECT :acquisition::text, NULL::bigint, us(seen.expires_at - clock_timestamp()), is_behind, has_place, false,
   seen.owner IS NULL, seen.acquisition, seen.version, coalesce((SELECT waiting FROM seen), false)
 FROM queue LEFT JOIN seen ON seen.owner IS NOT NULL AND (seen.expires_at IS NULL OR seen.expires_at > clock_timestamp())
 WHERE seen.owner IS NOT NULL OR is_behind OR NOT has_place
-UNION ALL SELECT :acquisition::text, NULL::bigint, :lease::bigint, false, true, false, false, acquisition, version, true
-  FROM claimed
+UNION ALL SELECT :acquisition::text, NULL::bigint, :lease::bigint, false, true, EXISTS (SELECT FROM gone), false,
+  acquisition, version, true
+FROM claimed
 UNION ALL SELECT :acquisition::text, version, :lease::bigint, false, true, EXISTS (SELECT FROM gone), true, NULL::text,
   NULL::bigint, NULL::boolean
 FROM granted;
@@ -440,15 +440,11 @@ RETURNING acquisition, us(expires_at - clock_timestamp()), version,
 -- reconciler repeats the release.
 -- write: grants the name to the first waiter, if it waits for that, or notifies it. The lease does not end later than
 --   before: raising it would have to wait for the disk. If the ticket of the previous grant still exists, it is
---   deleted: the next release must not take it for the first. A ticket that is just being deleted is
---   skipped, and one that is granted is deleted after that: so the client that has deleted it need only look once
---   whether the name was granted to it. A set that need not wait in turn is notified only if no other client waits,
---   unless it insists.
-WITH spent AS (
-  DELETE FROM rowlock_waiter WHERE ticket IN (
-    SELECT t.ticket FROM (SELECT :name::text AS name, :acquisition::text AS acquisition) w JOIN rowlock_waiter t
-      ON t.name = w.name COLLATE "C" AND t.attempt = w.acquisition
-    FOR UPDATE OF t SKIP LOCKED))
+--   deleted, even if its client is just refreshing it: the next release must not take it for the first. As the next
+--   waiter, a ticket that is just being deleted is skipped, and one that is granted is deleted after that: so the
+--   client that has deleted it need only look once whether the name was granted to it. A set that need not wait in
+--   turn is notified only if no other client waits, unless it insists.
+WITH spent AS (DELETE FROM rowlock_waiter WHERE name = :name::text AND attempt = :acquisition::text)
 UPDATE rowlock_lock l SET version = greatest(l.version + 1, us(g.at)), owner = g.owner, thread = g.thread,
   note = g.note, acquisition = coalesce(g.attempt, l.acquisition),
   acquired_at = CASE WHEN g.attempt IS NULL THEN l.acquired_at ELSE g.at END,
@@ -485,10 +481,8 @@ RETURNING g.acquisition, CASE WHEN right(g.first, 16) <> left(g.acquisition, 16)
     AND octet_length(l.name) <= 255 THEN pg_notify('rowlock_' || right(g.first, 16), l.name)::text END, l.waiting;
 -- batch:
 WITH spent AS (
-  DELETE FROM rowlock_waiter WHERE ticket IN (
-    SELECT t.ticket FROM (SELECT * FROM unnest(:name::text[], :acquisition::text[]) AS u (name, acquisition)
-      ORDER BY name COLLATE "C") w JOIN rowlock_waiter t ON t.name = w.name COLLATE "C" AND t.attempt = w.acquisition
-    FOR UPDATE OF t SKIP LOCKED))
+  DELETE FROM rowlock_waiter t USING unnest(:name::text[], :acquisition::text[]) AS u (name, acquisition)
+  WHERE t.name = u.name COLLATE "C" AND t.attempt = u.acquisition)
 UPDATE rowlock_lock l SET version = greatest(l.version + 1, us(g.at)), owner = g.owner, thread = g.thread,
   note = g.note, acquisition = coalesce(g.attempt, l.acquisition),
   acquired_at = CASE WHEN g.attempt IS NULL THEN l.acquired_at ELSE g.at END,
@@ -638,8 +632,8 @@ FROM freed;
 -- name: share(name, owner, thread, acquisition, lease, note, permits, room, version) -> acquisition, version, left, permits
 -- doing: acquiring
 -- does: shares the name, if it is free, or shared with at most `room` permits. version 0: if no client waits
--- locks: FOR UPDATE on a row that looks free, or shared with free permits; waits at most lock_timeout. FOR UPDATE SKIP
---   LOCKED on the ticket of a lease that has ended
+-- locks: FOR UPDATE on a row that looks free, or shared with free permits, and the ticket of a lease that has ended;
+--   waits at most lock_timeout
 -- clock: after the lock
 -- no row: turn shows why
 -- write: waits for the row, briefly: clients that share a name change it at any time. The row is locked before a share
@@ -669,9 +663,7 @@ taken AS (
   WHERE l.name = :name::text
   RETURNING l.version - own.number AS before, l.acquisition, own.at, own.joins, own.had),
 passed AS (
-  DELETE FROM rowlock_waiter WHERE ticket IN (
-    SELECT w.ticket FROM taken t JOIN rowlock_waiter w ON w.name = :name::text AND w.attempt = t.had
-    WHERE NOT t.joins FOR UPDATE OF w SKIP LOCKED)),
+  DELETE FROM rowlock_waiter w USING taken t WHERE w.name = :name::text AND w.attempt = t.had AND NOT t.joins),
 share AS (
   INSERT INTO rowlock_share (name, acquisition, since, permits, token, owner, thread, acquired_at, expires_at, note)
   SELECT :name::text, a.acquisition, t.acquisition, a.permits, t.before + a.place, a.owner, a.thread, t.at,
@@ -701,9 +693,8 @@ taken AS (
   WHERE l.name = (:name::text[])[1]
   RETURNING l.version - own.number AS before, l.acquisition, own.at, own.joins, own.had),
 passed AS (
-  DELETE FROM rowlock_waiter WHERE ticket IN (
-    SELECT w.ticket FROM taken t JOIN rowlock_waiter w ON w.name = (:name::text[])[1] AND w.attempt = t.had
-    WHERE NOT t.joins FOR UPDATE OF w SKIP LOCKED)),
+  DELETE FROM rowlock_waiter w USING taken t
+  WHERE w.name = (:name::text[])[1] AND w.attempt = t.had AND NOT t.joins),
 share AS (
   INSERT INTO rowlock_share (name, acquisition, since, permits, token, owner, thread, acquired_at, expires_at, note)
   SELECT (:name::text[])[1], a.acquisition, t.acquisition, a.permits, t.before + a.place, a.owner, a.thread, t.at,

@@ -211,7 +211,8 @@ attempts::reply attempts::take_in_turn(attempt& a, const store::access& db) {
     out = take(a, db);
     if (!out.answer.is_marked) out.answer.is_marked = a.names[out.which].is_marked;
   }
-  if (claim_grant(a, out, db)) return out;  // the release deletes the ticket
+  const bool is_claim = claim_grant(a, out, db);
+  if (is_claim && !db_.can().acquires_in_turn) return out;  // a ticket with a grant is marked, and may be deleted later
   if (out.answer.has_left) what.queued[0]->waiter().give_up_ticket();
   if (out.answer.what == verdict::granted) ticket_upkeep::leave(what.queued, db);
   return out;

@@ -18,22 +18,24 @@ using strategies::verdict;
 
 namespace {
 
-strategies::answer grant_of(fencing_token token, std::optional<duration> left) {
-  return {.what = verdict::granted, .token = token, .left = left};
+strategies::answer grant_of(fencing_token token, std::optional<duration> left, std::string_view acquisition) {
+  return {.what = verdict::granted, .token = token, .left = left, .holding = std::string{acquisition}};
 }
 
-// The rows of these names that have the acquisition of the attempt.
+// The rows of these names that have the acquisition of the attempt, or of the ticket that a release has granted it to.
 std::vector<std::optional<strategies::answer>> find_grants(std::span<const strategies::acquire_args> batch,
+                                                           const core::acquisition_id& ticket,
                                                            const store::access& db) {
   if (!batch[0].share.is_exclusive()) {
     const auto own = store::find_share(db, batch[0].name, batch[0].acquisition);
     if (!own) return {std::nullopt};
-    return {grant_of(own->info.token, own->info.expires_in)};
+    return {grant_of(own->info.token, own->info.expires_in, batch[0].acquisition)};
   }
   std::vector<std::optional<strategies::answer>> out;
   for (const auto& row : strategies::look_at_all(db, batch)) {
-    const bool is_own = row && row->is_held_by(batch[out.size()].acquisition);
-    out.push_back(is_own ? std::optional{grant_of(row->token, row->left)} : std::nullopt);
+    auto& grant = out.emplace_back();
+    for (const auto id : {batch[out.size() - 1].acquisition, ticket.text()})
+      if (row && !id.empty() && row->is_held_by(id)) grant = grant_of(row->token, row->left, id);
   }
   return out;
 }
@@ -71,7 +73,8 @@ bool attempts::claim_grant(const attempt& a, reply& r, const store::access& db) 
   const auto refused = std::exchange(r.answer, {});  // inconclusive: asked again
   const store::lease_ref own{.name = name.view(), .acquisition = refused.holding, .lease = a.what.options.lease};
   if (is_abandoned) return store::release(db, {&own, 1}), true;
-  auto grant = grant_of(refused.held_as, refused.left);
+  auto grant = grant_of(refused.held_as, refused.left, refused.holding);
+  grant.has_left = refused.has_left;
   if (*refused.left < own.lease) {
     r.sent = base::now();
     if (!claim({&own, 1}, {&grant, 1}, db)) return true;
@@ -117,28 +120,30 @@ bool attempts::is_marked(queued_waiter& by, bool says_so, const driver::limits& 
 
 // --- the outcome is unknown ------------------------------------------------------------------------------------------
 
-// The reply was lost, but the names may be granted. A row that has this id is this client's: of a set all rows have
-// theirs, or none. If there is none, the statement may be under way yet: then it is undone. An adopted acquisition is
-// not given to the reconciler. It is claimed first.
+// The reply was lost, but the names may be granted. A row that has this id, or that of the waiter's ticket, is this
+// client's: of a set all rows have theirs, or none. If there is none, the statement may be under way yet: then it is
+// undone. An adopted acquisition is not given to the reconciler. It is claimed first.
 std::optional<attempts::reply> attempts::adopt(const attempt& a, base::instant sent,
                                                const driver::limits& until) noexcept try {
   if (base::now() >= until.deadline || until.stop.stop_requested()) return std::nullopt;
+  const auto ticket = may_be_granted(a.what) ? a.names[0].queued->waiter().ticket().attempt : core::acquisition_id{};
   return db_.run(
       until,
       [&](const store::access& db) -> std::optional<reply> {
         db_.database().end_lost_sessions(db.session, until);
-        auto found = find_grants(a.batch, db);
+        const auto found = find_grants(a.batch, ticket, db);
         reply out{.sent = sent};
         std::vector<store::lease_ref> own;
         for (std::size_t i = 0; i < found.size(); ++i) {
           if (!found[i]) continue;
           const auto& one = a.batch[i];
           own.push_back({.name = one.name,
-                         .acquisition = one.acquisition,
+                         .acquisition = found[i]->holding,
                          .lease = one.lease,
                          .is_share = !one.share.is_exclusive()});
           if (own.size() == 1) out.which = i;
-          out.granted.push_back(std::move(*found[i]));
+          if (found[i]->holding != one.acquisition) out.ticket = core::acquisition_id{found[i]->holding};
+          out.granted.push_back(*found[i]);  // `own` refers to it
         }
         if (own.size() < (a.what.is_any() ? 1 : found.size())) return std::nullopt;
         const bool has_lease = out.granted[0].left.has_value();  // otherwise a process holds it, in a file that exists

@@ -281,6 +281,7 @@ void acquirer::obtain_tickets(place& at, const std::stop_token& stop) try {
   const auto& what = at.what;
   for (auto* each : at.queued) {
     if (each->waiter().ticket_number() != core::ticket_number::none) continue;
+    each->leave_last_ticket();
     tickets_.take(each->waiter(), each->name(), what.by, what.options.note,
                   {.lease = attempts_.may_be_granted(what) ? std::optional{what.options.lease} : std::nullopt,
                    .max_other_permits = what.max_other_permits()},

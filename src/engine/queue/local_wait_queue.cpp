@@ -117,6 +117,7 @@ void local_wait_queue::waiter::take(const core::acquisition_id& attempt, core::t
   const auto state = in_.state_.lock();
   slot_.ticket.attempt = attempt;
   slot_.ticket.number = number;
+  slot_.ticket.is_displaced = false;
   slot_.ticket.max_other_permits = max_other_permits;
   slot_.is_marked = false;
   queue& q = state->queues.at(slot_.ticket.name);
@@ -302,6 +303,7 @@ void local_wait_queue::displace(const queue_ticket& gone) {
   slot* const whose = find(*state, gone);
   if (whose == nullptr) return;
   whose->ticket.number = core::ticket_number::none;
+  whose->ticket.is_displaced = true;
   wake(*whose);
   queue& q = state->queues.at(gone.name);
   const bool was_first = leads(q, *whose);

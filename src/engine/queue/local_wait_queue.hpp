@@ -35,6 +35,7 @@ struct queue_ticket {
   core::acquisition_id attempt;
   core::ticket_number number = core::ticket_number::none;              ///< none: not yet, or not any more
   std::int64_t max_other_permits = core::sharing{}.max_other_permits;  ///< of who shares the name
+  bool is_displaced = false;  ///< it was deleted by another client, or by a claim whose answer was lost
 };
 
 /// The queue inside the process: of all threads of a client that wait for a name, the first speaks to the database.

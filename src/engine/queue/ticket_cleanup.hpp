@@ -62,7 +62,7 @@ class ticket_cleanup final : public maintenance::task, public release_notices {
 
   enum class ticket_fate : std::uint8_t {
     by_another_grant,
-    used,  ///< its waiter holds the lock by a release that granted it to this ticket; its own release deletes it, too
+    used,       ///< its waiter holds the lock by a release that granted it to this ticket, which gets no second grant
     abandoned,  ///< without the lock; if a release grants it nevertheless, the grant is released
   };
   /// Number none: not known, and perhaps there is no ticket yet. `lease`: the longest grant to an abandoned ticket.

@@ -41,8 +41,14 @@ void queued_waiter::leave() noexcept try {
 bool queued_waiter::end() {
   const auto ticket = waiter_->ticket();
   waiter_.reset();
-  if (ticket.number == core::ticket_number::none) return false;
-  cleanup_.leave_later(name_, ticket.attempt, ticket.number, how, lease);
+  return leave_behind(ticket);
+}
+
+// A displaced ticket may have claimed the name, with a lost answer.
+bool queued_waiter::leave_behind(const queue_ticket& t) {
+  const bool may_hold = t.is_displaced && how == ticket_cleanup::ticket_fate::abandoned;
+  if (t.number == core::ticket_number::none && !may_hold) return false;
+  cleanup_.leave_later(name_, t.attempt, t.number, how, lease);
   return true;
 }
 

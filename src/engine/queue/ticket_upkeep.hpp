@@ -70,12 +70,15 @@ class queued_waiter {
   /// Leaves without the lock. When this returns its ticket is deleted, and a lock that a release has granted to it is
   /// released; it returns after a short time at the latest.
   void leave() noexcept;
+  /// It is about to take another ticket: a lock that its last one may hold is released.
+  void leave_last_ticket() { leave_behind(waiter_->ticket()); }
   ticket_cleanup::ticket_fate how = ticket_cleanup::ticket_fate::by_another_grant;
   duration lease{};  ///< that a release may have granted, if `how` says that it is abandoned
 
  private:
   /// No hint reaches it any more. false: it has no ticket to leave behind.
   bool end();
+  bool leave_behind(const queue_ticket& t);
 
   ticket_cleanup& cleanup_;
   const lock_name& name_;

@@ -106,9 +106,7 @@ all_of_them AS MATERIALIZED (
   SELECT clock_timestamp() AS at FROM (SELECT count(*) AS number FROM free) f
     WHERE f.number = cardinality($1::text[])),
 passed AS (
-  DELETE FROM place.rowlock_waiter WHERE ticket IN (
-    SELECT w.ticket FROM all_of_them, free g JOIN place.rowlock_waiter w ON w.name = g.name AND w.attempt = g.had
-    FOR UPDATE OF w SKIP LOCKED))
+  DELETE FROM place.rowlock_waiter w USING all_of_them, free g WHERE w.name = g.name AND w.attempt = g.had)
 UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM a.at) * 1000000)::bigint), owner = g.owner, thread = g.thread,
   acquisition = g.acquisition, acquired_at = a.at, expires_at = a.at + g.lease * interval '1 microsecond', note = g.note
 FROM all_of_them a, free g
@@ -160,18 +158,19 @@ claimed AS (
 granted AS MATERIALIZED (SELECT version FROM taken UNION ALL SELECT version FROM made),
 gone AS (
   DELETE FROM place.rowlock_waiter WHERE ticket = (SELECT w.ticket FROM place.rowlock_waiter w
-    WHERE w.ticket = $7::bigint AND w.owner = $2::text AND EXISTS (SELECT FROM granted) FOR UPDATE SKIP LOCKED)
+    WHERE w.ticket = $7::bigint AND w.owner = $2::text
+      AND EXISTS (SELECT version FROM granted UNION ALL SELECT version FROM claimed) FOR UPDATE SKIP LOCKED)
   RETURNING ticket),
 passed AS (
-  DELETE FROM place.rowlock_waiter WHERE ticket = (SELECT w.ticket FROM place.rowlock_waiter w
-    WHERE w.name = $1::text AND w.attempt = (SELECT acquisition FROM seen)
-      AND EXISTS (SELECT FROM granted) FOR UPDATE SKIP LOCKED))
+  DELETE FROM place.rowlock_waiter
+  WHERE name = $1::text AND attempt = (SELECT acquisition FROM seen) AND EXISTS (SELECT FROM granted))
 SELECT $4::text, NULL::bigint, (extract(epoch FROM seen.expires_at - clock_timestamp()) * 1000000)::bigint, is_behind, has_place, false,
   seen.owner IS NULL, seen.acquisition, seen.version, coalesce((SELECT waiting FROM seen), false)
 FROM queue LEFT JOIN seen ON seen.owner IS NOT NULL AND (seen.expires_at IS NULL OR seen.expires_at > clock_timestamp())
 WHERE seen.owner IS NOT NULL OR is_behind OR NOT has_place
-UNION ALL SELECT $4::text, NULL::bigint, $5::bigint, false, true, false, false, acquisition, version, true
-  FROM claimed
+UNION ALL SELECT $4::text, NULL::bigint, $5::bigint, false, true, EXISTS (SELECT FROM gone), false,
+  acquisition, version, true
+FROM claimed
 UNION ALL SELECT $4::text, version, $5::bigint, false, true, EXISTS (SELECT FROM gone), true, NULL::text,
   NULL::bigint, NULL::boolean
 FROM granted
@@ -269,11 +268,7 @@ RETURNING acquisition, (extract(epoch FROM (CASE expires_at WHEN 'infinity' THEN
 
 --- plain, transaction_pooling
 
-WITH spent AS (
-  DELETE FROM place.rowlock_waiter WHERE ticket IN (
-    SELECT t.ticket FROM (SELECT $1::text AS name, $2::text AS acquisition) w JOIN place.rowlock_waiter t
-      ON t.name = w.name COLLATE "C" AND t.attempt = w.acquisition
-    FOR UPDATE OF t SKIP LOCKED))
+WITH spent AS (DELETE FROM place.rowlock_waiter WHERE name = $1::text AND attempt = $2::text)
 UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint), owner = g.owner, thread = g.thread,
   note = g.note, acquisition = coalesce(g.attempt, l.acquisition),
   acquired_at = CASE WHEN g.attempt IS NULL THEN l.acquired_at ELSE g.at END,
@@ -312,10 +307,8 @@ RETURNING g.acquisition, CASE WHEN right(g.first, 16) <> left(g.acquisition, 16)
 --- plain, transaction_pooling
 
 WITH spent AS (
-  DELETE FROM place.rowlock_waiter WHERE ticket IN (
-    SELECT t.ticket FROM (SELECT * FROM unnest($1::text[], $2::text[]) AS u (name, acquisition)
-      ORDER BY name COLLATE "C") w JOIN place.rowlock_waiter t ON t.name = w.name COLLATE "C" AND t.attempt = w.acquisition
-    FOR UPDATE OF t SKIP LOCKED))
+  DELETE FROM place.rowlock_waiter t USING unnest($1::text[], $2::text[]) AS u (name, acquisition)
+  WHERE t.name = u.name COLLATE "C" AND t.attempt = u.acquisition)
 UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint), owner = g.owner, thread = g.thread,
   note = g.note, acquisition = coalesce(g.attempt, l.acquisition),
   acquired_at = CASE WHEN g.attempt IS NULL THEN l.acquired_at ELSE g.at END,
@@ -453,9 +446,7 @@ taken AS (
   WHERE l.name = $1::text
   RETURNING l.version - own.number AS before, l.acquisition, own.at, own.joins, own.had),
 passed AS (
-  DELETE FROM place.rowlock_waiter WHERE ticket IN (
-    SELECT w.ticket FROM taken t JOIN place.rowlock_waiter w ON w.name = $1::text AND w.attempt = t.had
-    WHERE NOT t.joins FOR UPDATE OF w SKIP LOCKED)),
+  DELETE FROM place.rowlock_waiter w USING taken t WHERE w.name = $1::text AND w.attempt = t.had AND NOT t.joins),
 share AS (
   INSERT INTO place.rowlock_share (name, acquisition, since, permits, token, owner, thread, acquired_at, expires_at, note)
   SELECT $1::text, a.acquisition, t.acquisition, a.permits, t.before + a.place, a.owner, a.thread, t.at,
@@ -487,9 +478,8 @@ taken AS (
   WHERE l.name = ($1::text[])[1]
   RETURNING l.version - own.number AS before, l.acquisition, own.at, own.joins, own.had),
 passed AS (
-  DELETE FROM place.rowlock_waiter WHERE ticket IN (
-    SELECT w.ticket FROM taken t JOIN place.rowlock_waiter w ON w.name = ($1::text[])[1] AND w.attempt = t.had
-    WHERE NOT t.joins FOR UPDATE OF w SKIP LOCKED)),
+  DELETE FROM place.rowlock_waiter w USING taken t
+  WHERE w.name = ($1::text[])[1] AND w.attempt = t.had AND NOT t.joins),
 share AS (
   INSERT INTO place.rowlock_share (name, acquisition, since, permits, token, owner, thread, acquired_at, expires_at, note)
   SELECT ($1::text[])[1], a.acquisition, t.acquisition, a.permits, t.before + a.place, a.owner, a.thread, t.at,
@@ -1155,11 +1145,7 @@ RETURNING version
 
 --- plain, transaction_pooling
 
-WITH spent AS (
-  DELETE FROM place.rowlock_waiter WHERE ticket IN (
-    SELECT t.ticket FROM (SELECT $1::text AS name, $2::text AS acquisition) w JOIN place.rowlock_waiter t
-      ON t.name = w.name COLLATE "C" AND t.attempt = w.acquisition
-    FOR UPDATE OF t SKIP LOCKED))
+WITH spent AS (DELETE FROM place.rowlock_waiter WHERE name = $1::text AND attempt = $2::text)
 UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint), owner = g.owner, thread = g.thread,
   note = g.note, acquisition = coalesce(g.attempt, l.acquisition),
   acquired_at = CASE WHEN g.attempt IS NULL THEN l.acquired_at ELSE g.at END,
@@ -1198,10 +1184,8 @@ RETURNING g.acquisition, CASE WHEN right(g.first, 16) <> left(g.acquisition, 16)
 --- plain, transaction_pooling
 
 WITH spent AS (
-  DELETE FROM place.rowlock_waiter WHERE ticket IN (
-    SELECT t.ticket FROM (SELECT * FROM unnest($1::text[], $2::text[]) AS u (name, acquisition)
-      ORDER BY name COLLATE "C") w JOIN place.rowlock_waiter t ON t.name = w.name COLLATE "C" AND t.attempt = w.acquisition
-    FOR UPDATE OF t SKIP LOCKED))
+  DELETE FROM place.rowlock_waiter t USING unnest($1::text[], $2::text[]) AS u (name, acquisition)
+  WHERE t.name = u.name COLLATE "C" AND t.attempt = u.acquisition)
 UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint), owner = g.owner, thread = g.thread,
   note = g.note, acquisition = coalesce(g.attempt, l.acquisition),
   acquired_at = CASE WHEN g.attempt IS NULL THEN l.acquired_at ELSE g.at END,
@@ -1428,11 +1412,7 @@ WHERE name = (SELECT name FROM place.rowlock_lock
 
 --- durable_release
 
-WITH spent AS (
-  DELETE FROM place.rowlock_waiter WHERE ticket IN (
-    SELECT t.ticket FROM (SELECT $1::text AS name, $2::text AS acquisition) w JOIN place.rowlock_waiter t
-      ON t.name = w.name COLLATE "C" AND t.attempt = w.acquisition
-    FOR UPDATE OF t SKIP LOCKED))
+WITH spent AS (DELETE FROM place.rowlock_waiter WHERE name = $1::text AND attempt = $2::text)
 UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint), owner = g.owner, thread = g.thread,
   note = g.note, acquisition = coalesce(g.attempt, l.acquisition),
   acquired_at = CASE WHEN g.attempt IS NULL THEN l.acquired_at ELSE g.at END,
@@ -1471,10 +1451,8 @@ RETURNING g.acquisition, CASE WHEN right(g.first, 16) <> left(g.acquisition, 16)
 --- durable_release
 
 WITH spent AS (
-  DELETE FROM place.rowlock_waiter WHERE ticket IN (
-    SELECT t.ticket FROM (SELECT * FROM unnest($1::text[], $2::text[]) AS u (name, acquisition)
-      ORDER BY name COLLATE "C") w JOIN place.rowlock_waiter t ON t.name = w.name COLLATE "C" AND t.attempt = w.acquisition
-    FOR UPDATE OF t SKIP LOCKED))
+  DELETE FROM place.rowlock_waiter t USING unnest($1::text[], $2::text[]) AS u (name, acquisition)
+  WHERE t.name = u.name COLLATE "C" AND t.attempt = u.acquisition)
 UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint), owner = g.owner, thread = g.thread,
   note = g.note, acquisition = coalesce(g.attempt, l.acquisition),
   acquired_at = CASE WHEN g.attempt IS NULL THEN l.acquired_at ELSE g.at END,
@@ -1632,11 +1610,7 @@ FROM place.rowlock_lock WHERE name = $1::text
 
 --- durable_release
 
-WITH spent AS (
-  DELETE FROM place.rowlock_waiter WHERE ticket IN (
-    SELECT t.ticket FROM (SELECT $1::text AS name, $2::text AS acquisition) w JOIN place.rowlock_waiter t
-      ON t.name = w.name COLLATE "C" AND t.attempt = w.acquisition
-    FOR UPDATE OF t SKIP LOCKED))
+WITH spent AS (DELETE FROM place.rowlock_waiter WHERE name = $1::text AND attempt = $2::text)
 UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint), owner = g.owner, thread = g.thread,
   note = g.note, acquisition = coalesce(g.attempt, l.acquisition),
   acquired_at = CASE WHEN g.attempt IS NULL THEN l.acquired_at ELSE g.at END,
@@ -1675,10 +1649,8 @@ RETURNING g.acquisition, CASE WHEN right(g.first, 16) <> left(g.acquisition, 16)
 --- durable_release
 
 WITH spent AS (
-  DELETE FROM place.rowlock_waiter WHERE ticket IN (
-    SELECT t.ticket FROM (SELECT * FROM unnest($1::text[], $2::text[]) AS u (name, acquisition)
-      ORDER BY name COLLATE "C") w JOIN place.rowlock_waiter t ON t.name = w.name COLLATE "C" AND t.attempt = w.acquisition
-    FOR UPDATE OF t SKIP LOCKED))
+  DELETE FROM place.rowlock_waiter t USING unnest($1::text[], $2::text[]) AS u (name, acquisition)
+  WHERE t.name = u.name COLLATE "C" AND t.attempt = u.acquisition)
 UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint), owner = g.owner, thread = g.thread,
   note = g.note, acquisition = coalesce(g.attempt, l.acquisition),
   acquired_at = CASE WHEN g.attempt IS NULL THEN l.acquired_at ELSE g.at END,
@@ -1912,9 +1884,7 @@ all_of_them AS MATERIALIZED (
   SELECT clock_timestamp() AS at FROM (SELECT count(*) AS number FROM free) f
     WHERE f.number = cardinality($1::text[])),
 passed AS (
-  DELETE FROM place.rowlock_waiter WHERE ticket IN (
-    SELECT w.ticket FROM all_of_them, free g JOIN place.rowlock_waiter w ON w.name = g.name AND w.attempt = g.had
-    FOR UPDATE OF w SKIP LOCKED))
+  DELETE FROM place.rowlock_waiter w USING all_of_them, free g WHERE w.name = g.name AND w.attempt = g.had)
 UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM a.at) * 1000000)::bigint), owner = g.owner, thread = g.thread,
   acquisition = g.acquisition, acquired_at = a.at, expires_at = a.at + g.lease * interval '1 microsecond', note = g.note
 FROM all_of_them a, free g
@@ -1966,18 +1936,19 @@ claimed AS (
 granted AS MATERIALIZED (SELECT version FROM taken UNION ALL SELECT version FROM made),
 gone AS (
   DELETE FROM place.rowlock_waiter WHERE ticket = (SELECT w.ticket FROM place.rowlock_waiter w
-    WHERE w.ticket = $7::bigint AND w.owner = $2::text AND EXISTS (SELECT FROM granted) FOR UPDATE SKIP LOCKED)
+    WHERE w.ticket = $7::bigint AND w.owner = $2::text
+      AND EXISTS (SELECT version FROM granted UNION ALL SELECT version FROM claimed) FOR UPDATE SKIP LOCKED)
   RETURNING ticket),
 passed AS (
-  DELETE FROM place.rowlock_waiter WHERE ticket = (SELECT w.ticket FROM place.rowlock_waiter w
-    WHERE w.name = $1::text AND w.attempt = (SELECT acquisition FROM seen)
-      AND EXISTS (SELECT FROM granted) FOR UPDATE SKIP LOCKED))
+  DELETE FROM place.rowlock_waiter
+  WHERE name = $1::text AND attempt = (SELECT acquisition FROM seen) AND EXISTS (SELECT FROM granted))
 SELECT $4::text, NULL::bigint, (extract(epoch FROM seen.expires_at - clock_timestamp()) * 1000000)::bigint, is_behind, has_place, false,
   seen.owner IS NULL, seen.acquisition, seen.version, coalesce((SELECT waiting FROM seen), false)
 FROM queue LEFT JOIN seen ON seen.owner IS NOT NULL AND (seen.expires_at IS NULL OR seen.expires_at > clock_timestamp())
 WHERE seen.owner IS NOT NULL OR is_behind OR NOT has_place
-UNION ALL SELECT $4::text, NULL::bigint, $5::bigint, false, true, false, false, acquisition, version, true
-  FROM claimed
+UNION ALL SELECT $4::text, NULL::bigint, $5::bigint, false, true, EXISTS (SELECT FROM gone), false,
+  acquisition, version, true
+FROM claimed
 UNION ALL SELECT $4::text, version, $5::bigint, false, true, EXISTS (SELECT FROM gone), true, NULL::text,
   NULL::bigint, NULL::boolean
 FROM granted
@@ -2137,9 +2108,7 @@ taken AS (
   WHERE l.name = $1::text
   RETURNING l.version - own.number AS before, l.acquisition, own.at, own.joins, own.had),
 passed AS (
-  DELETE FROM place.rowlock_waiter WHERE ticket IN (
-    SELECT w.ticket FROM taken t JOIN place.rowlock_waiter w ON w.name = $1::text AND w.attempt = t.had
-    WHERE NOT t.joins FOR UPDATE OF w SKIP LOCKED)),
+  DELETE FROM place.rowlock_waiter w USING taken t WHERE w.name = $1::text AND w.attempt = t.had AND NOT t.joins),
 share AS (
   INSERT INTO place.rowlock_share (name, acquisition, since, permits, token, owner, thread, acquired_at, expires_at, note)
   SELECT $1::text, a.acquisition, t.acquisition, a.permits, t.before + a.place, a.owner, a.thread, t.at,
@@ -2171,9 +2140,8 @@ taken AS (
   WHERE l.name = ($1::text[])[1]
   RETURNING l.version - own.number AS before, l.acquisition, own.at, own.joins, own.had),
 passed AS (
-  DELETE FROM place.rowlock_waiter WHERE ticket IN (
-    SELECT w.ticket FROM taken t JOIN place.rowlock_waiter w ON w.name = ($1::text[])[1] AND w.attempt = t.had
-    WHERE NOT t.joins FOR UPDATE OF w SKIP LOCKED)),
+  DELETE FROM place.rowlock_waiter w USING taken t
+  WHERE w.name = ($1::text[])[1] AND w.attempt = t.had AND NOT t.joins),
 share AS (
   INSERT INTO place.rowlock_share (name, acquisition, since, permits, token, owner, thread, acquired_at, expires_at, note)
   SELECT ($1::text[])[1], a.acquisition, t.acquisition, a.permits, t.before + a.place, a.owner, a.thread, t.at,
@@ -2654,11 +2622,7 @@ WHERE name = (SELECT name FROM place.rowlock_lock
 
 --- both
 
-WITH spent AS (
-  DELETE FROM place.rowlock_waiter WHERE ticket IN (
-    SELECT t.ticket FROM (SELECT $1::text AS name, $2::text AS acquisition) w JOIN place.rowlock_waiter t
-      ON t.name = w.name COLLATE "C" AND t.attempt = w.acquisition
-    FOR UPDATE OF t SKIP LOCKED))
+WITH spent AS (DELETE FROM place.rowlock_waiter WHERE name = $1::text AND attempt = $2::text)
 UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint), owner = g.owner, thread = g.thread,
   note = g.note, acquisition = coalesce(g.attempt, l.acquisition),
   acquired_at = CASE WHEN g.attempt IS NULL THEN l.acquired_at ELSE g.at END,
@@ -2697,10 +2661,8 @@ RETURNING g.acquisition, CASE WHEN right(g.first, 16) <> left(g.acquisition, 16)
 --- both
 
 WITH spent AS (
-  DELETE FROM place.rowlock_waiter WHERE ticket IN (
-    SELECT t.ticket FROM (SELECT * FROM unnest($1::text[], $2::text[]) AS u (name, acquisition)
-      ORDER BY name COLLATE "C") w JOIN place.rowlock_waiter t ON t.name = w.name COLLATE "C" AND t.attempt = w.acquisition
-    FOR UPDATE OF t SKIP LOCKED))
+  DELETE FROM place.rowlock_waiter t USING unnest($1::text[], $2::text[]) AS u (name, acquisition)
+  WHERE t.name = u.name COLLATE "C" AND t.attempt = u.acquisition)
 UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint), owner = g.owner, thread = g.thread,
   note = g.note, acquisition = coalesce(g.attempt, l.acquisition),
   acquired_at = CASE WHEN g.attempt IS NULL THEN l.acquired_at ELSE g.at END,
@@ -2858,11 +2820,7 @@ FROM place.rowlock_lock WHERE name = $1::text
 
 --- both
 
-WITH spent AS (
-  DELETE FROM place.rowlock_waiter WHERE ticket IN (
-    SELECT t.ticket FROM (SELECT $1::text AS name, $2::text AS acquisition) w JOIN place.rowlock_waiter t
-      ON t.name = w.name COLLATE "C" AND t.attempt = w.acquisition
-    FOR UPDATE OF t SKIP LOCKED))
+WITH spent AS (DELETE FROM place.rowlock_waiter WHERE name = $1::text AND attempt = $2::text)
 UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint), owner = g.owner, thread = g.thread,
   note = g.note, acquisition = coalesce(g.attempt, l.acquisition),
   acquired_at = CASE WHEN g.attempt IS NULL THEN l.acquired_at ELSE g.at END,
@@ -2901,10 +2859,8 @@ RETURNING g.acquisition, CASE WHEN right(g.first, 16) <> left(g.acquisition, 16)
 --- both
 
 WITH spent AS (
-  DELETE FROM place.rowlock_waiter WHERE ticket IN (
-    SELECT t.ticket FROM (SELECT * FROM unnest($1::text[], $2::text[]) AS u (name, acquisition)
-      ORDER BY name COLLATE "C") w JOIN place.rowlock_waiter t ON t.name = w.name COLLATE "C" AND t.attempt = w.acquisition
-    FOR UPDATE OF t SKIP LOCKED))
+  DELETE FROM place.rowlock_waiter t USING unnest($1::text[], $2::text[]) AS u (name, acquisition)
+  WHERE t.name = u.name COLLATE "C" AND t.attempt = u.acquisition)
 UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint), owner = g.owner, thread = g.thread,
   note = g.note, acquisition = coalesce(g.attempt, l.acquisition),
   acquired_at = CASE WHEN g.attempt IS NULL THEN l.acquired_at ELSE g.at END,
@@ -3138,9 +3094,7 @@ all_of_them AS MATERIALIZED (
   SELECT clock_timestamp() AS at FROM (SELECT count(*) AS number FROM free) f
     WHERE f.number = cardinality($1::text[])),
 passed AS (
-  DELETE FROM place.rowlock_waiter WHERE ticket IN (
-    SELECT w.ticket FROM all_of_them, free g JOIN place.rowlock_waiter w ON w.name = g.name AND w.attempt = g.had
-    FOR UPDATE OF w SKIP LOCKED))
+  DELETE FROM place.rowlock_waiter w USING all_of_them, free g WHERE w.name = g.name AND w.attempt = g.had)
 UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM a.at) * 1000000)::bigint), owner = g.owner, thread = g.thread,
   acquisition = g.acquisition, acquired_at = a.at, expires_at = a.at + g.lease * interval '1 microsecond', note = g.note
 FROM all_of_them a, free g
@@ -3192,18 +3146,19 @@ claimed AS (
 granted AS MATERIALIZED (SELECT version FROM taken UNION ALL SELECT version FROM made),
 gone AS (
   DELETE FROM place.rowlock_waiter WHERE ticket = (SELECT w.ticket FROM place.rowlock_waiter w
-    WHERE w.ticket = $7::bigint AND w.owner = $2::text AND EXISTS (SELECT FROM granted) FOR UPDATE SKIP LOCKED)
+    WHERE w.ticket = $7::bigint AND w.owner = $2::text
+      AND EXISTS (SELECT version FROM granted UNION ALL SELECT version FROM claimed) FOR UPDATE SKIP LOCKED)
   RETURNING ticket),
 passed AS (
-  DELETE FROM place.rowlock_waiter WHERE ticket = (SELECT w.ticket FROM place.rowlock_waiter w
-    WHERE w.name = $1::text AND w.attempt = (SELECT acquisition FROM seen)
-      AND EXISTS (SELECT FROM granted) FOR UPDATE SKIP LOCKED))
+  DELETE FROM place.rowlock_waiter
+  WHERE name = $1::text AND attempt = (SELECT acquisition FROM seen) AND EXISTS (SELECT FROM granted))
 SELECT $4::text, NULL::bigint, (extract(epoch FROM seen.expires_at - clock_timestamp()) * 1000000)::bigint, is_behind, has_place, false,
   seen.owner IS NULL, seen.acquisition, seen.version, coalesce((SELECT waiting FROM seen), false)
 FROM queue LEFT JOIN seen ON seen.owner IS NOT NULL AND (seen.expires_at IS NULL OR seen.expires_at > clock_timestamp())
 WHERE seen.owner IS NOT NULL OR is_behind OR NOT has_place
-UNION ALL SELECT $4::text, NULL::bigint, $5::bigint, false, true, false, false, acquisition, version, true
-  FROM claimed
+UNION ALL SELECT $4::text, NULL::bigint, $5::bigint, false, true, EXISTS (SELECT FROM gone), false,
+  acquisition, version, true
+FROM claimed
 UNION ALL SELECT $4::text, version, $5::bigint, false, true, EXISTS (SELECT FROM gone), true, NULL::text,
   NULL::bigint, NULL::boolean
 FROM granted
@@ -3241,11 +3196,7 @@ RETURNING acquisition, (extract(epoch FROM (CASE expires_at WHEN 'infinity' THEN
 
 --- guarded
 
-WITH spent AS (
-  DELETE FROM place.rowlock_waiter WHERE ticket IN (
-    SELECT t.ticket FROM (SELECT $1::text AS name, $2::text AS acquisition) w JOIN place.rowlock_waiter t
-      ON t.name = w.name COLLATE "C" AND t.attempt = w.acquisition
-    FOR UPDATE OF t SKIP LOCKED))
+WITH spent AS (DELETE FROM place.rowlock_waiter WHERE name = $1::text AND attempt = $2::text)
 UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint), owner = g.owner, thread = g.thread,
   note = g.note, acquisition = coalesce(g.attempt, l.acquisition),
   acquired_at = CASE WHEN g.attempt IS NULL THEN l.acquired_at ELSE g.at END,
@@ -3284,10 +3235,8 @@ RETURNING g.acquisition, CASE WHEN right(g.first, 16) <> left(g.acquisition, 16)
 --- guarded
 
 WITH spent AS (
-  DELETE FROM place.rowlock_waiter WHERE ticket IN (
-    SELECT t.ticket FROM (SELECT * FROM unnest($1::text[], $2::text[]) AS u (name, acquisition)
-      ORDER BY name COLLATE "C") w JOIN place.rowlock_waiter t ON t.name = w.name COLLATE "C" AND t.attempt = w.acquisition
-    FOR UPDATE OF t SKIP LOCKED))
+  DELETE FROM place.rowlock_waiter t USING unnest($1::text[], $2::text[]) AS u (name, acquisition)
+  WHERE t.name = u.name COLLATE "C" AND t.attempt = u.acquisition)
 UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint), owner = g.owner, thread = g.thread,
   note = g.note, acquisition = coalesce(g.attempt, l.acquisition),
   acquired_at = CASE WHEN g.attempt IS NULL THEN l.acquired_at ELSE g.at END,
@@ -3350,9 +3299,7 @@ taken AS (
   WHERE l.name = $1::text
   RETURNING l.version - own.number AS before, l.acquisition, own.at, own.joins, own.had),
 passed AS (
-  DELETE FROM place.rowlock_waiter WHERE ticket IN (
-    SELECT w.ticket FROM taken t JOIN place.rowlock_waiter w ON w.name = $1::text AND w.attempt = t.had
-    WHERE NOT t.joins FOR UPDATE OF w SKIP LOCKED)),
+  DELETE FROM place.rowlock_waiter w USING taken t WHERE w.name = $1::text AND w.attempt = t.had AND NOT t.joins),
 share AS (
   INSERT INTO place.rowlock_share (name, acquisition, since, permits, token, owner, thread, acquired_at, expires_at, note)
   SELECT $1::text, a.acquisition, t.acquisition, a.permits, t.before + a.place, a.owner, a.thread, t.at,
@@ -3384,9 +3331,8 @@ taken AS (
   WHERE l.name = ($1::text[])[1]
   RETURNING l.version - own.number AS before, l.acquisition, own.at, own.joins, own.had),
 passed AS (
-  DELETE FROM place.rowlock_waiter WHERE ticket IN (
-    SELECT w.ticket FROM taken t JOIN place.rowlock_waiter w ON w.name = ($1::text[])[1] AND w.attempt = t.had
-    WHERE NOT t.joins FOR UPDATE OF w SKIP LOCKED)),
+  DELETE FROM place.rowlock_waiter w USING taken t
+  WHERE w.name = ($1::text[])[1] AND w.attempt = t.had AND NOT t.joins),
 share AS (
   INSERT INTO place.rowlock_share (name, acquisition, since, permits, token, owner, thread, acquired_at, expires_at, note)
   SELECT ($1::text[])[1], a.acquisition, t.acquisition, a.permits, t.before + a.place, a.owner, a.thread, t.at,
@@ -3412,11 +3358,7 @@ RETURNING $2::text, l.version, (extract(epoch FROM (CASE l.expires_at WHEN 'infi
 
 --- guarded
 
-WITH spent AS (
-  DELETE FROM place.rowlock_waiter WHERE ticket IN (
-    SELECT t.ticket FROM (SELECT $1::text AS name, $2::text AS acquisition) w JOIN place.rowlock_waiter t
-      ON t.name = w.name COLLATE "C" AND t.attempt = w.acquisition
-    FOR UPDATE OF t SKIP LOCKED))
+WITH spent AS (DELETE FROM place.rowlock_waiter WHERE name = $1::text AND attempt = $2::text)
 UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint), owner = g.owner, thread = g.thread,
   note = g.note, acquisition = coalesce(g.attempt, l.acquisition),
   acquired_at = CASE WHEN g.attempt IS NULL THEN l.acquired_at ELSE g.at END,
@@ -3455,10 +3397,8 @@ RETURNING g.acquisition, CASE WHEN right(g.first, 16) <> left(g.acquisition, 16)
 --- guarded
 
 WITH spent AS (
-  DELETE FROM place.rowlock_waiter WHERE ticket IN (
-    SELECT t.ticket FROM (SELECT * FROM unnest($1::text[], $2::text[]) AS u (name, acquisition)
-      ORDER BY name COLLATE "C") w JOIN place.rowlock_waiter t ON t.name = w.name COLLATE "C" AND t.attempt = w.acquisition
-    FOR UPDATE OF t SKIP LOCKED))
+  DELETE FROM place.rowlock_waiter t USING unnest($1::text[], $2::text[]) AS u (name, acquisition)
+  WHERE t.name = u.name COLLATE "C" AND t.attempt = u.acquisition)
 UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint), owner = g.owner, thread = g.thread,
   note = g.note, acquisition = coalesce(g.attempt, l.acquisition),
   acquired_at = CASE WHEN g.attempt IS NULL THEN l.acquired_at ELSE g.at END,
@@ -3603,9 +3543,7 @@ all_of_them AS MATERIALIZED (
   SELECT clock_timestamp() AS at FROM (SELECT count(*) AS number FROM free) f
     WHERE f.number = cardinality($1::text[])),
 passed AS (
-  DELETE FROM place.rowlock_waiter WHERE ticket IN (
-    SELECT w.ticket FROM all_of_them, free g JOIN place.rowlock_waiter w ON w.name = g.name AND w.attempt = g.had
-    FOR UPDATE OF w SKIP LOCKED))
+  DELETE FROM place.rowlock_waiter w USING all_of_them, free g WHERE w.name = g.name AND w.attempt = g.had)
 UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM a.at) * 1000000)::bigint), owner = g.owner, thread = g.thread,
   acquisition = g.acquisition, acquired_at = a.at, expires_at = a.at + g.lease * interval '1 microsecond', note = g.note
 FROM all_of_them a, free g
@@ -3657,18 +3595,19 @@ claimed AS (
 granted AS MATERIALIZED (SELECT version FROM taken UNION ALL SELECT version FROM made),
 gone AS (
   DELETE FROM place.rowlock_waiter WHERE ticket = (SELECT w.ticket FROM place.rowlock_waiter w
-    WHERE w.ticket = $7::bigint AND w.owner = $2::text AND EXISTS (SELECT FROM granted) FOR UPDATE SKIP LOCKED)
+    WHERE w.ticket = $7::bigint AND w.owner = $2::text
+      AND EXISTS (SELECT version FROM granted UNION ALL SELECT version FROM claimed) FOR UPDATE SKIP LOCKED)
   RETURNING ticket),
 passed AS (
-  DELETE FROM place.rowlock_waiter WHERE ticket = (SELECT w.ticket FROM place.rowlock_waiter w
-    WHERE w.name = $1::text AND w.attempt = (SELECT acquisition FROM seen)
-      AND EXISTS (SELECT FROM granted) FOR UPDATE SKIP LOCKED))
+  DELETE FROM place.rowlock_waiter
+  WHERE name = $1::text AND attempt = (SELECT acquisition FROM seen) AND EXISTS (SELECT FROM granted))
 SELECT $4::text, NULL::bigint, (extract(epoch FROM seen.expires_at - clock_timestamp()) * 1000000)::bigint, is_behind, has_place, false,
   seen.owner IS NULL, seen.acquisition, seen.version, coalesce((SELECT waiting FROM seen), false)
 FROM queue LEFT JOIN seen ON seen.owner IS NOT NULL AND (seen.expires_at IS NULL OR seen.expires_at > clock_timestamp())
 WHERE seen.owner IS NOT NULL OR is_behind OR NOT has_place
-UNION ALL SELECT $4::text, NULL::bigint, $5::bigint, false, true, false, false, acquisition, version, true
-  FROM claimed
+UNION ALL SELECT $4::text, NULL::bigint, $5::bigint, false, true, EXISTS (SELECT FROM gone), false,
+  acquisition, version, true
+FROM claimed
 UNION ALL SELECT $4::text, version, $5::bigint, false, true, EXISTS (SELECT FROM gone), true, NULL::text,
   NULL::bigint, NULL::boolean
 FROM granted
@@ -3752,11 +3691,7 @@ RETURNING acquisition, (extract(epoch FROM (CASE expires_at WHEN 'infinity' THEN
 
 --- relaxed
 
-WITH spent AS (
-  DELETE FROM place.rowlock_waiter WHERE ticket IN (
-    SELECT t.ticket FROM (SELECT $1::text AS name, $2::text AS acquisition) w JOIN place.rowlock_waiter t
-      ON t.name = w.name COLLATE "C" AND t.attempt = w.acquisition
-    FOR UPDATE OF t SKIP LOCKED))
+WITH spent AS (DELETE FROM place.rowlock_waiter WHERE name = $1::text AND attempt = $2::text)
 UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint), owner = g.owner, thread = g.thread,
   note = g.note, acquisition = coalesce(g.attempt, l.acquisition),
   acquired_at = CASE WHEN g.attempt IS NULL THEN l.acquired_at ELSE g.at END,
@@ -3795,10 +3730,8 @@ RETURNING g.acquisition, CASE WHEN right(g.first, 16) <> left(g.acquisition, 16)
 --- relaxed
 
 WITH spent AS (
-  DELETE FROM place.rowlock_waiter WHERE ticket IN (
-    SELECT t.ticket FROM (SELECT * FROM unnest($1::text[], $2::text[]) AS u (name, acquisition)
-      ORDER BY name COLLATE "C") w JOIN place.rowlock_waiter t ON t.name = w.name COLLATE "C" AND t.attempt = w.acquisition
-    FOR UPDATE OF t SKIP LOCKED))
+  DELETE FROM place.rowlock_waiter t USING unnest($1::text[], $2::text[]) AS u (name, acquisition)
+  WHERE t.name = u.name COLLATE "C" AND t.attempt = u.acquisition)
 UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint), owner = g.owner, thread = g.thread,
   note = g.note, acquisition = coalesce(g.attempt, l.acquisition),
   acquired_at = CASE WHEN g.attempt IS NULL THEN l.acquired_at ELSE g.at END,
@@ -3913,9 +3846,7 @@ taken AS (
   WHERE l.name = $1::text
   RETURNING l.version - own.number AS before, l.acquisition, own.at, own.joins, own.had),
 passed AS (
-  DELETE FROM place.rowlock_waiter WHERE ticket IN (
-    SELECT w.ticket FROM taken t JOIN place.rowlock_waiter w ON w.name = $1::text AND w.attempt = t.had
-    WHERE NOT t.joins FOR UPDATE OF w SKIP LOCKED)),
+  DELETE FROM place.rowlock_waiter w USING taken t WHERE w.name = $1::text AND w.attempt = t.had AND NOT t.joins),
 share AS (
   INSERT INTO place.rowlock_share (name, acquisition, since, permits, token, owner, thread, acquired_at, expires_at, note)
   SELECT $1::text, a.acquisition, t.acquisition, a.permits, t.before + a.place, a.owner, a.thread, t.at,
@@ -3947,9 +3878,8 @@ taken AS (
   WHERE l.name = ($1::text[])[1]
   RETURNING l.version - own.number AS before, l.acquisition, own.at, own.joins, own.had),
 passed AS (
-  DELETE FROM place.rowlock_waiter WHERE ticket IN (
-    SELECT w.ticket FROM taken t JOIN place.rowlock_waiter w ON w.name = ($1::text[])[1] AND w.attempt = t.had
-    WHERE NOT t.joins FOR UPDATE OF w SKIP LOCKED)),
+  DELETE FROM place.rowlock_waiter w USING taken t
+  WHERE w.name = ($1::text[])[1] AND w.attempt = t.had AND NOT t.joins),
 share AS (
   INSERT INTO place.rowlock_share (name, acquisition, since, permits, token, owner, thread, acquired_at, expires_at, note)
   SELECT ($1::text[])[1], a.acquisition, t.acquisition, a.permits, t.before + a.place, a.owner, a.thread, t.at,
@@ -4086,11 +4016,7 @@ RETURNING l.name
 
 --- relaxed
 
-WITH spent AS (
-  DELETE FROM place.rowlock_waiter WHERE ticket IN (
-    SELECT t.ticket FROM (SELECT $1::text AS name, $2::text AS acquisition) w JOIN place.rowlock_waiter t
-      ON t.name = w.name COLLATE "C" AND t.attempt = w.acquisition
-    FOR UPDATE OF t SKIP LOCKED))
+WITH spent AS (DELETE FROM place.rowlock_waiter WHERE name = $1::text AND attempt = $2::text)
 UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint), owner = g.owner, thread = g.thread,
   note = g.note, acquisition = coalesce(g.attempt, l.acquisition),
   acquired_at = CASE WHEN g.attempt IS NULL THEN l.acquired_at ELSE g.at END,
@@ -4129,10 +4055,8 @@ RETURNING g.acquisition, CASE WHEN right(g.first, 16) <> left(g.acquisition, 16)
 --- relaxed
 
 WITH spent AS (
-  DELETE FROM place.rowlock_waiter WHERE ticket IN (
-    SELECT t.ticket FROM (SELECT * FROM unnest($1::text[], $2::text[]) AS u (name, acquisition)
-      ORDER BY name COLLATE "C") w JOIN place.rowlock_waiter t ON t.name = w.name COLLATE "C" AND t.attempt = w.acquisition
-    FOR UPDATE OF t SKIP LOCKED))
+  DELETE FROM place.rowlock_waiter t USING unnest($1::text[], $2::text[]) AS u (name, acquisition)
+  WHERE t.name = u.name COLLATE "C" AND t.attempt = u.acquisition)
 UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint), owner = g.owner, thread = g.thread,
   note = g.note, acquisition = coalesce(g.attempt, l.acquisition),
   acquired_at = CASE WHEN g.attempt IS NULL THEN l.acquired_at ELSE g.at END,
