@@ -1586,9 +1586,9 @@ UPDATE rowlock_lock SET expires_at = GREATEST(expires_at + INTERVAL 1 MICROSECON
   {clock} + INTERVAL :lease MICROSECOND)
 WHERE name = :name;
 
--- name: enlisted.installation() -> installation
+-- name: enlisted.installation() -> installation, autocommit
 -- read:
-SELECT m.installation FROM rowlock_migration m WHERE m.version = 1;
+SELECT m.installation, @@autocommit FROM rowlock_migration m WHERE m.version = 1;
 
 -- name: enlisted.set(name, version) -> next_version, installation, autocommit
 -- read:

@@ -200,10 +200,11 @@ struct enlisted_texts {
   // MySQL: name, acquisition -> ours, unexpired, ours in the snapshot, installation, autocommit, session; locks the row
   // SQLite: name, acquisition -> ours, expires_at
   std::string pin{};
-  std::string isolation{};     // MySQL: -> isolation, session
-  std::string prolong{};       // MySQL: name, lease -> nothing
-  std::string see{};           // SQLite: name -> version, vacant, expires_at, liveness
-  std::string installation{};  // PostgreSQL: installation -> is in the installation; MySQL, SQLite: -> installation
+  std::string isolation{};  // MySQL: -> isolation, session
+  std::string prolong{};    // MySQL: name, lease -> nothing
+  std::string see{};        // SQLite: name -> version, vacant, expires_at, liveness
+  // PostgreSQL: installation -> is in the installation; MySQL: -> installation, autocommit; SQLite: -> installation
+  std::string installation{};
   // PostgreSQL: name, installation, version -> is in the installation, version if it was changed
   // MySQL: name, version -> next version, installation, autocommit; locks the row
   std::string set{};

@@ -1,5 +1,7 @@
 #include <stdexcept>
 
+#include "support/server_database.hpp"
+#include "support/tcp_proxy.hpp"
 #include "transaction/transaction_test.hpp"
 
 namespace rowlock::test {
@@ -36,6 +38,24 @@ ROWLOCK_SUITE_LIKE_IN(optimistically_on_postgresql, optimistically, on("postgres
 ROWLOCK_SUITE_LIKE_IN(optimistically_on_servers, optimistically, on_servers(each_place()));
 ROWLOCK_SUITE_LIKE_IN(optimistically_not_on_postgresql, optimistically, not_on("postgresql", each_place()));
 ROWLOCK_SUITE_LIKE_IN(optimistically_on_mysql, optimistically, on("mysql", each_place()));
+
+/// With a caller whose statements may be replaced by others that fail.
+class optimistically_on_mysql_with_failures : public optimistically {
+ protected:
+  void fail(const std::string& statement) {
+    proxy_.replace(statement, statement.substr(0, statement.size() - 1) + "X");
+  }
+  void fail_no_more() { proxy_.replace({}, {}); }
+  caller& far() { return *far_; }
+  void run(const caller::silent_body& body) { far().optimistically_without_result(locks(), "orders/42", body); }
+
+ private:
+  server_database& server() const { return dynamic_cast<server_database&>(db()); }
+
+  tcp_proxy proxy_{server().host(), server().port()};
+  std::unique_ptr<caller> far_ = open_caller(server().url_through(proxy_.port()), GetParam().isolation);
+};
+ROWLOCK_SUITE_IN(optimistically_on_mysql_with_failures, on("mysql", usual_places()));
 
 TEST_P(optimistically, commits_what_the_body_does_and_returns_what_it_returns) {
   const auto read = tx().optimistically(locks(), "orders/42", [&](attempt which) {
@@ -306,6 +326,29 @@ TEST_P(optimistically_on_mysql, leaves_autocommit_off_where_it_was_off) {
   EXPECT_EQ(tx().number("SELECT @@autocommit"), 0);
   tx().rollback();
   expect_nothing_open();
+}
+
+TEST_P(optimistically_on_mysql_with_failures, does_not_run_the_body_if_autocommit_stays_on) {
+  fail("autocommit=0");
+  const auto e = error_of([&] {
+    run([&] { far().statement(write_own); });
+    return true;
+  });
+  EXPECT_TRUE(e.has_value());
+  EXPECT_EQ(value(), 0);
+  fail_no_more();
+  run([&] { far().statement(write_own); });
+  EXPECT_EQ(value(), 1);
+}
+
+TEST_P(optimistically_on_mysql_with_failures, does_not_commit_what_it_could_not_roll_back) {
+  const auto write_and_fail = [&] {
+    far().statement(write_own);
+    throw std::domain_error{"no more"};
+  };
+  fail("ROLLBACK");
+  EXPECT_THROW(run(write_and_fail), std::domain_error);
+  EXPECT_EQ(value(), 0);
 }
 
 }  // namespace

@@ -17,7 +17,6 @@ class connector_cpp_caller final : public mysql_caller {
  public:
   explicit connector_cpp_caller(sql::Connection& of) : connection_{of} {}
 
-  void roll_back() override { connection_.rollback(); }
   void set_autocommit(bool on) override { connection_.setAutoCommit(on); }
 
  private:

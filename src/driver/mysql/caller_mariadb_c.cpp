@@ -19,8 +19,7 @@ class mariadb_c_caller final : public mysql_caller {
   }
 
   st_mysql* handle() const noexcept { return connection_; }
-  void roll_back() override { execute("ROLLBACK", {}); }
-  void set_autocommit(bool on) override { execute(on ? "SET autocommit = 1" : "SET autocommit = 0", {}); }
+  void set_autocommit(bool on) override { execute(on ? "SET autocommit=1" : "SET autocommit=0", {}); }
 
  private:
   void send(const std::string& sql, std::vector<row>& to) override { execute_text(connection_, sql, to); }

@@ -29,6 +29,7 @@ std::vector<row> mysql_caller::execute(const std::string& sql, std::span<const d
 }
 
 void mysql_caller::commit() { send("COMMIT", "committing", true); }
+void mysql_caller::roll_back() { send("ROLLBACK", "rolling back", false); }
 
 std::vector<row> mysql_caller::send(const std::string& sql, const char* doing, bool committing) {
   std::vector<row> out;
@@ -69,7 +70,7 @@ callers_own_transaction::callers_own_transaction(mysql_caller& on) : on_{on} {
   if (had_autocommit_) on_.set_autocommit(false);
 }
 
-// Switching autocommit on commits, so everything is rolled back before.
+// Switching autocommit on commits, so everything is rolled back before. If that fails, autocommit stays off.
 callers_own_transaction::~callers_own_transaction() {
   try {
     if (!is_over_) on_.roll_back();
@@ -253,7 +254,11 @@ enlisted_result mysql_enlisted::pin(const enlisted_target& at, std::string_view 
 bool mysql_enlisted::begin_optimistically(std::string_view installation) {
   tx_.execute(optimism_begin, {});
   const auto found = tx_.execute(texts_.installation, {});
-  return !found.empty() && text(found[0].at(0)) == installation;
+  if (found.empty()) return false;
+  if (number(found[0].at(1)) != 0)
+    throw error{errc::database_error,
+                "the server did not switch autocommit off, so each statement would commit at once; call again"};
+  return text(found[0].at(0)) == installation;
 }
 
 void mysql_enlisted::end_optimistically() try { tx_.execute(optimism_end, {}); } catch (const error& e) {

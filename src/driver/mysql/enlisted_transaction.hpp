@@ -21,10 +21,10 @@ class mysql_caller : public detail::caller_transaction {
  public:
   detail::backend kind() const noexcept override { return detail::backend::mysql; }
   std::vector<row> execute(const std::string& sql, std::span<const detail::value_in> arguments) override;
-  // By a statement: Connector/C++'s own function does not report a failure.
+  // By statements: Connector/C++'s own functions do not report a failure.
   void commit();
-
-  virtual void roll_back() = 0;
+  void roll_back();
+  // Also in the connector, which may not report a failure.
   virtual void set_autocommit(bool on) = 0;
 
  private:

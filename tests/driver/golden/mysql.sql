@@ -1536,7 +1536,7 @@ UPDATE place.rowlock_lock SET expires_at = GREATEST(expires_at + INTERVAL 1 MICR
 WHERE name = ?1
 
 --- the caller's transaction, the caller's transaction guarded
-SELECT m.installation FROM place.rowlock_migration m WHERE m.version = 1
+SELECT m.installation, @@autocommit FROM place.rowlock_migration m WHERE m.version = 1
 
 --- the caller's transaction
 
