@@ -144,7 +144,10 @@ TEST(mysql_errors, say_what_now) {
         expected{1038, errc::connection_failed, true, true},
         expected{1135, errc::connection_failed, true, true},
         expected{1180, errc::connection_failed, true, true},
+        expected{1156, errc::connection_failed, true, true},
+        expected{1835, errc::connection_failed, true, true},
         expected{2013, errc::connection_failed, true, true},
+        expected{2027, errc::connection_failed, true, true},
         expected{5013, errc::connection_failed, true, true},
         expected{1927, errc::connection_failed, true, true},
         expected{1021, errc::database_error, false, false, "; free some space on the disk of the server"},
@@ -171,6 +174,7 @@ TEST(mysql_errors, do_not_know_what_became_of_a_failed_commit_or_of_a_write_on_a
   };
   EXPECT_TRUE(is_unknown(1180, false, true));
   EXPECT_FALSE(is_unknown(1180, false, false));
+  EXPECT_TRUE(is_unknown(1156, true, true));
   EXPECT_TRUE(is_unknown(2013, true, true));
   EXPECT_FALSE(is_unknown(2013, true, false));
   EXPECT_TRUE(is_unknown(0, true, true));

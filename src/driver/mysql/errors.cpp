@@ -95,9 +95,9 @@ bool was_made_meanwhile(int code) { return is_one_of(code, 1050, 1060, 1061); }
 
 bool is_about_mysql_connection(int code) {
   // The connectors' own codes (all are about the connection, or make it unusable), and the server's codes for networks,
-  // shutdown and killed sessions.
+  // packets that make no sense, shutdown and killed sessions.
   return (code >= 2000 && code < 3000) || (code >= 5000 && code < 6000) || (code >= 1152 && code <= 1161) ||
-         is_one_of(code, 1053, 1077, 1079, 1927, 4031);
+         is_one_of(code, 1053, 1077, 1079, 1835, 1927, 4031);
 }
 
 error mysql_error(const mysql_failure& what, const std::string& server, const std::string& doing) {
