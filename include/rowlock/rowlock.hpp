@@ -19,6 +19,7 @@ namespace rowlock {}
 #include <rowlock/held_lock.hpp>
 #include <rowlock/held_set.hpp>
 #include <rowlock/holder.hpp>
+#include <rowlock/job.hpp>
 #include <rowlock/lock_info.hpp>
 #include <rowlock/lock_name.hpp>
 #include <rowlock/lock_names.hpp>

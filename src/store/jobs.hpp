@@ -1,0 +1,43 @@
+#pragma once
+
+#include <rowlock/job.hpp>
+
+#include <cstddef>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "core/period.hpp"
+#include "store/access.hpp"
+
+/// The recorded runs of jobs. What writes one names the acquisition that holds the job's lock, and does nothing unless
+/// that lock is held. So no answer is needed: the rows show what was done, even if a reply was lost.
+namespace rowlock::inline v1::store {
+
+/// The lock under which a job runs. Views are valid during the call.
+struct job_lock {
+  std::string_view name;
+  std::string_view acquisition;
+  fencing_token token{};
+};
+
+/// Records that runs of earlier holders, which have not ended, are lost.
+void close_runs(const access& db, const job_lock& by);
+
+/// Records a run as the next of its period, unless one has succeeded, `most` were begun, the last one ended less than
+/// `wait` ago, or this lock has begun one in this period.
+void begin_run(const access& db, const job_lock& by, const core::period& in, int most, duration wait);
+
+/// Records the end of the run that this lock has begun in the period, unless an end is recorded.
+void end_run(const access& db, const job_lock& by, const core::period& in, const job_ending& how);
+
+/// The last `most` runs of each job, by job, the newest first. With a name, of that job alone; with a begin, of that
+/// period alone. Runs that have not ended, and whose lock is not held any more, are lost.
+std::vector<job_run> runs(const access& db, std::optional<std::string_view> job,
+                          std::optional<std::chrono::sys_time<duration>> begin, std::size_t most);
+
+/// Deletes runs of periods that ended that long ago, but not the last `kept` of a job. How many were deleted: at most
+/// `number`.
+std::size_t forget_runs(const access& db, std::size_t kept, duration retention, std::size_t number);
+
+}  // namespace rowlock::inline v1::store
