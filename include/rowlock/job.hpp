@@ -46,13 +46,14 @@ struct job_options {
   duration retry_wait{};
   /// The longest time that a run may take: 1 ms to 366 days, and not longer than `every`; absent: no limit.
   std::optional<duration> timeout{};
-  /// How long a call waits for the lock while another client runs the job.
+  /// How long a call waits for the lock while another client runs the job, or for the next run after another client's
+  /// has failed.
   duration wait = duration::max();
   /// How the lock is acquired and kept.
   lock_options lock{};
 };
 
-/// What became of a run.
+/// The result of a run.
 enum class job_result : std::uint8_t {
   running,    ///< It has not ended, and its lock is still held.
   succeeded,  ///< It has ended well. Each period has at most one such run.
@@ -78,7 +79,7 @@ struct job_run {
   fencing_token token{};                           ///< The fencing token of the lock it runs under.
   std::chrono::sys_time<duration> started_at{};    ///< When it began.
   std::optional<std::chrono::sys_time<duration>> finished_at{};  ///< When its end was recorded.
-  job_result result = job_result::running;                       ///< What became of it.
+  job_result result = job_result::running;                       ///< Its result.
   std::optional<int> exit_status{};                              ///< Of a command that has exited.
   std::optional<int> signal{};                                   ///< Which has ended a command.
   std::string output{};  ///< The end of the command's output, if it was kept, or the message of the exception.
@@ -93,7 +94,7 @@ struct job_ending {
   std::string output{};
 };
 
-/// What happened in a call about a job.
+/// The kinds of answers of a call about a job.
 enum class job_status : std::uint8_t {
   begun,              ///< job::begin(): the run is recorded, and may begin.
   succeeded,          ///< The run has succeeded, and that is recorded.
@@ -111,7 +112,7 @@ ROWLOCK_EXPORT std::string_view to_string(job_status s) noexcept;
 
 /// The answer of a call about a job.
 struct job_outcome {
-  job_status what = job_status::not_acquired;  ///< What happened.
+  job_status what = job_status::not_acquired;  ///< The kind of answer.
   /// The run that this is about: the run itself, the one that has succeeded, or the last one of the period.
   std::optional<job_run> run{};
   duration again_in{};  ///< too_early: the time until the next run may begin.
@@ -162,11 +163,11 @@ class ROWLOCK_EXPORT job {
   /// releases the lock, waits for job_options::retry_wait, and begins again, until a run succeeds, no more may be
   /// begun, or `stop` is requested.
   ///
-  /// If the last run of this call failed by an exception, that is recorded as its output, and the call throws it. After
-  /// a timeout or a loss, an `error` with errc::cancelled or errc::lock_lost counts as a return.
+  /// If an exception ended the last run of this call, its message is recorded as the output, and the call throws it.
+  /// After a timeout or a loss, an `error` with errc::cancelled or errc::lock_lost counts as a return.
   ///
   /// Throws also what client::acquire() throws, except errc::cancelled, and errors that the database reports. If an
-  /// error leaves open whether the end was recorded, outcome_is_unknown() is true.
+  /// error leaves open whether the begin or the end was recorded, outcome_is_unknown() is true.
   job_outcome run(const work& todo, std::stop_token stop = {});
 
   /// Records a run that begins under this lock, if one may begin.

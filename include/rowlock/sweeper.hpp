@@ -31,6 +31,12 @@ struct sweeper_options {
   ///
   /// If a statement takes long, the sweeper uses a smaller number.
   std::size_t batch = 1000;
+  /// How many of the last runs of each job are kept, however old they are: 0 to 1,000,000.
+  std::size_t kept_runs = 100;
+  /// How long the runs of a period are kept after its end: 1 to 3,650 days.
+  ///
+  /// A sweep deletes at most `batch` older runs.
+  duration run_retention = std::chrono::hours{24} * 400;
 };
 
 /// Counters of what a sweeper has done since it was made.
@@ -44,7 +50,7 @@ struct sweeper_statistics {
   duration longest_call{};      ///< The longest time that one call to the database took.
 };
 
-/// A maintenance thread that deletes the rows of unused names and the tickets of dead waiters.
+/// A maintenance thread that deletes the rows of unused names, the tickets of dead waiters and old runs of jobs.
 ///
 /// It also notifies the waiters of a name whose holder has vanished. Sweeping is housekeeping: without a sweeper all
 /// guarantees hold, but the tables grow with every new name. (Similar: Curator's Reaper.)

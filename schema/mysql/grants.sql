@@ -12,5 +12,6 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON rowlock_lock TO rowlock_app;
 GRANT SELECT, INSERT, UPDATE, DELETE ON rowlock_waiter TO rowlock_app;
 GRANT SELECT, INSERT, UPDATE, DELETE ON rowlock_share TO rowlock_app;
 GRANT SELECT, INSERT, UPDATE, DELETE ON rowlock_edge TO rowlock_app;
+GRANT SELECT, INSERT, UPDATE, DELETE ON rowlock_job_run TO rowlock_app;
 GRANT SELECT, UPDATE ON rowlock_guard TO rowlock_app;
 GRANT SELECT ON rowlock_migration TO rowlock_app;

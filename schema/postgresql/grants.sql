@@ -18,7 +18,8 @@ BEGIN
     (SELECT n.nspname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = 'rowlock_lock'::regclass));
 END $$;
 
-GRANT SELECT, INSERT, UPDATE, DELETE ON rowlock_lock, rowlock_waiter, rowlock_share, rowlock_edge TO rowlock_app;
+GRANT SELECT, INSERT, UPDATE, DELETE ON rowlock_lock, rowlock_waiter, rowlock_share, rowlock_edge,
+  rowlock_job_run TO rowlock_app;
 GRANT SELECT, UPDATE ON rowlock_guard TO rowlock_app;
 GRANT SELECT, INSERT, UPDATE ON rowlock_witness TO rowlock_app;
 GRANT SELECT ON rowlock_migration TO rowlock_app;

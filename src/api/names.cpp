@@ -1,5 +1,6 @@
 #include <rowlock/diagnosis.hpp>
 #include <rowlock/error.hpp>
+#include <rowlock/job.hpp>
 #include <rowlock/lock_name.hpp>
 #include <rowlock/loss_reason.hpp>
 #include <rowlock/options.hpp>
@@ -18,6 +19,10 @@ namespace {
 // In the order of the enumerators.
 constexpr std::string_view names_of_conditions[] = {"ok", "advice", "failed", "unknown"};
 constexpr std::string_view names_of_fairness[] = {"unfair", "fifo"};
+constexpr std::string_view names_of_job_results[] = {"running", "succeeded", "failed", "killed", "timed_out", "lost"};
+constexpr std::string_view names_of_job_statuses[] = {"begun",       "succeeded", "already_succeeded", "failed",
+                                                      "timed_out",   "lost",      "attempts_used_up",  "too_early",
+                                                      "not_acquired"};
 constexpr std::string_view names_of_reasons[] = {"none",          "expired",     "taken_over",    "forced",
                                                  "row_vanished",  "unreachable", "session_ended", "hold_limit",
                                                  "client_closed", "forgotten",   "forked"};
@@ -38,6 +43,8 @@ constexpr std::size_t longest_name = 255;
 
 std::string_view to_string(condition c) noexcept { return name_of(c, names_of_conditions); }
 std::string_view to_string(fairness f) noexcept { return name_of(f, names_of_fairness); }
+std::string_view to_string(job_result r) noexcept { return name_of(r, names_of_job_results); }
+std::string_view to_string(job_status s) noexcept { return name_of(s, names_of_job_statuses); }
 std::string_view to_string(loss_reason reason) noexcept { return name_of(reason, names_of_reasons); }
 std::string_view to_string(migration_state state) noexcept { return name_of(state, names_of_states); }
 std::string_view to_string(strategy s) noexcept { return name_of(s, names_of_strategies); }

@@ -89,9 +89,10 @@ file, state and applied_at. With --dry-run it is an array of what is missing: ve
 
 @options)"},
     {"sweep", "sweep --once|--every DURATION [OPTION]...", "delete rows that are not needed any more", R"(## DESCRIPTION
-Deletes the rows of names that had no holder during the retention, and the tickets of waiters that have died. Without sweeps
-locks work, but the tables grow with every new name. It may run on every host: one sweeps, the others stand by and take over
-if it dies. It goes through the tables in small steps, rests between them, and waits for no locked row.
+Deletes the rows of names that had no holder during the retention, the tickets of waiters that have died, and old runs of
+jobs. Without sweeps locks work, but the tables grow with every new name. It may run on every host: one sweeps, the others
+stand by and take over if it dies. It goes through the tables in small steps, rests between them, and waits for no locked
+row.
 
 With --once it prints what was deleted, or that another sweeper is at work. With --every it reports only failures, tries
 again, and runs until SIGTERM, SIGINT or SIGHUP; the exit status is then 0.

@@ -136,6 +136,11 @@ void check(const sweeper_options& options, const client_options& of) {
   });
   require(options.batch >= 1 && options.batch <= 10'000,
           [&] { return "batch is " + std::to_string(options.batch) + "; it must be between 1 and 10000"; });
+  require(options.kept_runs <= 1'000'000,
+          [&] { return "kept_runs is " + std::to_string(options.kept_runs) + "; it must be at most 1000000"; });
+  require(options.run_retention >= 24h && options.run_retention <= 24h * 3650, [&] {
+    return "run_retention is " + in_milliseconds(options.run_retention) + "; it must be between 1 and 3650 days";
+  });
 }
 
 void check_lease(duration lease) {

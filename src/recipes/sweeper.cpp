@@ -24,6 +24,7 @@
 #include "core/wait.hpp"
 #include "engine/client_core.hpp"
 #include "store/housekeeping.hpp"
+#include "store/jobs.hpp"
 #include "store/leases.hpp"
 
 namespace rowlock::inline v1 {
@@ -62,6 +63,7 @@ struct sweeper::state {
   void purge_shares();
   void notify_waiters();
   void sweep_names();
+  void forget_runs();
   void count_swept(std::size_t rows, std::size_t tickets);
   template <class Use>
   auto call(duration& shortest, Use use);
@@ -130,6 +132,7 @@ std::size_t sweeper::state::sweep_once() try {
   purge_shares();
   notify_waiters();
   sweep_names();
+  forget_runs();
   const auto done = done_.lock();
   const events::swept now{
       .rows = done->rows - before.rows, .tickets = done->tickets - before.tickets, .took = base::now() - began};
@@ -240,6 +243,14 @@ void sweeper::state::sweep_names() {
     from = gone == rows_ ? swept_to_ : page.last;
     swept_to_ = std::move(page.last);
   }
+}
+
+void sweeper::state::forget_runs() {
+  if (!goes_on()) return;
+  call(shortest_deletion_, [&](const store::access& db) {
+    store::forget_runs(db, options_.kept_runs, options_.run_retention, options_.batch);
+    return 0;
+  });
 }
 
 // The more it cost, the longer the database is left to other clients.

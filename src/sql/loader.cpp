@@ -194,7 +194,7 @@ std::string writer::numbered(const entry& of, std::string_view statement) const 
 
 step writer::step_of(const entry& of) const {
   step out{.verb = value_named<verb>(of.name, names_of_verbs),
-           .signature = {fields_named<9>(of.arguments), fields_named<10>(of.columns)}};
+           .signature = {fields_named<9>(of.arguments), fields_named<12>(of.columns)}};
   const auto key = std::find(of.arguments.begin(), of.arguments.end(), of.columns.at(0));
   if (key != of.arguments.end()) out.key = place_of(of, *key);
   for (const auto& each : statements) out.*each.text = text(of, each.key);

@@ -1373,6 +1373,119 @@ DELETE t FROM (SELECT t.ticket FROM wanted(attempt, ticket, retention) w
 SELECT w.attempt, TRUE FROM wanted(attempt, ticket) w
 STRAIGHT_JOIN rowlock_waiter t FORCE INDEX (PRIMARY) ON t.ticket = w.ticket WHERE t.attempt = w.attempt;
 
+-- ---- Jobs -----------------------------------------------------------------------------------------------------------
+--
+-- See docs/protocol.md#jobs. A job is locked under its own name.
+
+-- name: close_runs(name, acquisition, token) -> anything
+-- doing: recording a run
+-- does: runs of the job whose lock another holder had, and that have no end, are lost from now on
+-- locks: FOR UPDATE SKIP LOCKED on the lock's row; the runs
+-- clock: after the lock
+-- no row: there is none, or the lock is not held
+-- An earlier holder cannot record an end any more: end_run would have to find its acquisition in the lock's row. So it
+-- does not matter whether it has died, or is paused. Sent twice, it finds nothing to do.
+-- write:
+UPDATE (SELECT name FROM rowlock_lock
+    WHERE name = :name AND acquisition = :acquisition AND owner IS NOT NULL AND expires_at > SYSDATE(6)
+    LIMIT 1 FOR UPDATE SKIP LOCKED) own
+  STRAIGHT_JOIN rowlock_job_run r ON r.job = own.name
+SET r.finished_at = SYSDATE(6), r.result = 'lost'
+WHERE r.finished_at IS NULL AND r.token <> :token;
+
+-- name: begin_run(name, acquisition, token, begin, end, number, wait) -> anything
+-- doing: recording a run
+-- does: records a run that begins, as the next of its period
+-- locks: FOR UPDATE SKIP LOCKED on the lock's row
+-- clock: after the lock
+-- no row: find_runs shows why: a run has succeeded, this lock has begun one, `number` have begun, the last one ended less
+--   than `wait` ago, or the lock is not held
+-- Only the holder of the lock passes the condition, and no other can hold it before this is committed. So no other
+-- client changes the runs of the job in between, and all runs of earlier holders are seen. Whether its reply is lost or
+-- it is sent twice, one lock begins one run in a period; a statement that is late finds another acquisition. A run that
+-- ended later than now was recorded before the clock was set back, and delays nothing.
+-- write:
+INSERT INTO rowlock_job_run (job, period_begin, attempt, period_end, owner, token, started_at)
+SELECT own.name, TIMESTAMP'1970-01-01 00:00:00.000000' + INTERVAL :begin MICROSECOND,
+  (SELECT COALESCE(MAX(r.attempt), 0) + 1 FROM rowlock_job_run r WHERE r.job = :name
+    AND r.period_begin = TIMESTAMP'1970-01-01 00:00:00.000000' + INTERVAL :begin MICROSECOND),
+  TIMESTAMP'1970-01-01 00:00:00.000000' + INTERVAL :end MICROSECOND, own.owner, :token, SYSDATE(6)
+FROM (SELECT name, owner FROM rowlock_lock
+    WHERE name = :name AND acquisition = :acquisition AND owner IS NOT NULL AND expires_at > SYSDATE(6)
+    LIMIT 1 FOR UPDATE SKIP LOCKED) own
+WHERE NOT EXISTS (SELECT 1 FROM rowlock_job_run r WHERE r.job = :name
+  AND r.period_begin = TIMESTAMP'1970-01-01 00:00:00.000000' + INTERVAL :begin MICROSECOND
+  AND (r.succeeded = 1 OR r.token = :token OR r.attempt >= :number
+    OR r.finished_at <= SYSDATE(6) AND r.finished_at > SYSDATE(6) - INTERVAL :wait MICROSECOND))
+ON DUPLICATE KEY UPDATE attempt = VALUES(attempt);
+
+-- name: end_run(name, acquisition, token, begin, result, exit_status, signal, output) -> anything
+-- doing: recording a run
+-- does: records the end of the run that this lock has begun in the period
+-- locks: FOR UPDATE SKIP LOCKED on the lock's row; the run
+-- clock: after the lock
+-- no row: find_runs shows why: an end is recorded, or the lock is not held
+-- A holder that has lost the lock records nothing, even if it is not aware of the loss: the row has another acquisition,
+-- no owner, or a lease that is over. Otherwise no other client can hold the lock before this is committed. Sent twice,
+-- the second finds an end. Besides, a unique key permits one success in a period.
+-- write:
+UPDATE (SELECT name FROM rowlock_lock
+    WHERE name = :name AND acquisition = :acquisition AND owner IS NOT NULL AND expires_at > SYSDATE(6)
+    LIMIT 1 FOR UPDATE SKIP LOCKED) own
+  STRAIGHT_JOIN rowlock_job_run r ON r.job = own.name
+SET r.finished_at = SYSDATE(6), r.result = :result, r.exit_status = :exit_status, r.signal_number = :signal,
+  r.output = :output, r.succeeded = IF(:result = 'succeeded', 1, NULL)
+WHERE r.period_begin = TIMESTAMP'1970-01-01 00:00:00.000000' + INTERVAL :begin MICROSECOND
+  AND r.token = :token AND r.finished_at IS NULL;
+
+-- name: find_runs(name, begin) -> name, begin, end, attempt, owner, token, started_at, finished_at, result, exit_status, signal, output
+-- doing: looking for runs
+-- does: the runs of a job in a period, the newest first
+-- locks: none
+-- clock: in the row's expression
+-- no row: there is none
+-- A run without an end is running if its lock is held, otherwise lost.
+-- read:
+SELECT r.job, us(r.period_begin), us(r.period_end), r.attempt, r.owner, r.token, us(r.started_at),
+  us(r.finished_at), COALESCE(r.result, IF(EXISTS (SELECT 1 FROM rowlock_lock l
+    WHERE l.name = r.job AND l.version = r.token AND l.owner IS NOT NULL AND l.expires_at > SYSDATE(6)),
+    'running', 'lost')), r.exit_status, r.signal_number, r.output
+FROM rowlock_job_run r
+WHERE r.job = :name AND r.period_begin = TIMESTAMP'1970-01-01 00:00:00.000000' + INTERVAL :begin MICROSECOND
+ORDER BY r.attempt DESC;
+
+-- name: list_runs(prefix, prefix_end, number) -> name, begin, end, attempt, owner, token, started_at, finished_at, result, exit_status, signal, output
+-- doing: looking for runs
+-- does: the last runs of each job whose name begins so, by job, the newest first
+-- locks: none
+-- clock: in the row's expression
+-- no row: there is none
+-- read:
+SELECT r.job, us(r.period_begin), us(r.period_end), r.attempt, r.owner, r.token, us(r.started_at),
+  us(r.finished_at), COALESCE(r.result, IF(EXISTS (SELECT 1 FROM rowlock_lock l
+    WHERE l.name = r.job AND l.version = r.token AND l.owner IS NOT NULL AND l.expires_at > SYSDATE(6)),
+    'running', 'lost')), r.exit_status, r.signal_number, r.output
+FROM (SELECT j.*, ROW_NUMBER() OVER (PARTITION BY j.job ORDER BY j.period_begin DESC, j.attempt DESC) AS place
+  FROM rowlock_job_run j
+  WHERE j.job >= :prefix AND (:prefix_end IS NULL OR j.job < :prefix_end)) r
+WHERE r.place <= :number ORDER BY r.job, r.place;
+
+-- name: forget_runs(kept, retention, number) -> anything
+-- doing: sweeping
+-- does: deletes runs of periods that ended that long ago, `number` at most, but not the last `kept` of a job
+-- locks: the runs
+-- clock: in WHERE
+-- no row: none was deleted
+-- write:
+DELETE d FROM rowlock_job_run d JOIN (SELECT r.job, r.period_begin, r.attempt FROM rowlock_job_run r
+  WHERE r.period_end <= SYSDATE(6) - INTERVAL :retention MICROSECOND
+    AND (SELECT n.attempt FROM rowlock_job_run n
+      WHERE n.job = r.job AND n.period_begin >= r.period_begin
+        AND (n.period_begin > r.period_begin OR n.attempt >= r.attempt)
+      ORDER BY n.period_begin, n.attempt LIMIT 1 OFFSET :kept) IS NOT NULL
+  ORDER BY r.period_end LIMIT :number) old
+ON d.job = old.job AND d.period_begin = old.period_begin AND d.attempt = old.attempt;
+
 -- ---- Schema and settings --------------------------------------------------------------------------------------------
 --
 -- Statements that change tables commit by themselves, so a file cannot be one transaction. migrate runs it under a
@@ -1412,7 +1525,8 @@ FROM rowlock_migration ORDER BY version DESC;
 INSERT INTO rowlock_lock (name, version) SELECT '', 0 FROM (SELECT 1) one WHERE FALSE
 ON DUPLICATE KEY UPDATE version = VALUES(version);
 -- write:
-DELETE l, w, s, e FROM rowlock_lock l JOIN rowlock_waiter w JOIN rowlock_share s JOIN rowlock_edge e WHERE FALSE;
+DELETE l, w, s, e, r FROM rowlock_lock l JOIN rowlock_waiter w JOIN rowlock_share s JOIN rowlock_edge e
+  JOIN rowlock_job_run r WHERE FALSE;
 -- read back:
 INSERT INTO rowlock_waiter (name, owner, thread, attempt, enqueued_at, expires_at, note)
 SELECT '', '', '', '', SYSDATE(6), SYSDATE(6), '' FROM (SELECT 1) one WHERE FALSE
@@ -1507,7 +1621,7 @@ SELECT term FROM rowlock_guard WHERE term = :number;
 -- clock: not read
 -- no row: the schema has no such version
 -- write:
-UPDATE rowlock_migration SET serves_from = :number WHERE version = :version;
+UPDATE rowlock_migration SET serves_from = :number WHERE version >= :version;
 -- read back:
 SELECT version FROM rowlock_migration WHERE version = :version;
 

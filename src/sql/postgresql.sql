@@ -1497,6 +1497,130 @@ USING (SELECT w.ticket FROM (
 WHERE t.ticket = w.ticket
 RETURNING t.attempt;
 
+-- ---- Jobs -----------------------------------------------------------------------------------------------------------
+--
+-- See docs/protocol.md#jobs. A job is locked under its own name.
+
+-- name: close_runs(name, acquisition, token) -> anything
+-- doing: recording a run
+-- does: runs of the job whose lock another holder had, and that have no end, are lost from now on
+-- locks: FOR KEY SHARE SKIP LOCKED on the lock's row, as confirm; the runs
+-- clock: after the lock
+-- no row: there is none, or the lock is not held
+-- An earlier holder cannot record an end any more: end_run would have to find its acquisition in the lock's row. So it
+-- does not matter whether it has died, or is paused. Sent twice, it finds nothing to do.
+-- write:
+WITH own AS MATERIALIZED (
+  SELECT name, expires_at FROM rowlock_lock
+  WHERE name = :name::text AND acquisition = :acquisition::text AND owner IS NOT NULL
+    AND expires_at > clock_timestamp(){always durably}
+  FOR KEY SHARE SKIP LOCKED)
+UPDATE rowlock_job_run r SET finished_at = clock_timestamp(), result = 'lost' FROM own
+WHERE own.expires_at > clock_timestamp() AND r.job = own.name AND r.finished_at IS NULL
+  AND r.token <> :token::bigint;
+
+-- name: begin_run(name, acquisition, token, begin, end, number, wait) -> anything
+-- doing: recording a run
+-- does: records a run that begins, as the next of its period
+-- locks: FOR KEY SHARE SKIP LOCKED on the lock's row, as confirm
+-- clock: after the lock
+-- no row: find_runs shows why: a run has succeeded, this lock has begun one, `number` have begun, the last one ended less
+--   than `wait` ago, or the lock is not held
+-- Only the holder of the lock passes the condition, and no other can hold it before this is committed. So no other
+-- client changes the runs of the job in between, and all runs of earlier holders are seen. Whether its reply is lost or
+-- it is sent twice, one lock begins one run in a period; a statement that is late finds another acquisition. A run that
+-- ended later than now was recorded before the clock was set back, and delays nothing.
+-- write: it waits for the disk, and so does a run's end, even if the grant did not
+WITH own AS MATERIALIZED (
+  SELECT name, owner, expires_at FROM rowlock_lock
+  WHERE name = :name::text AND acquisition = :acquisition::text AND owner IS NOT NULL
+    AND expires_at > clock_timestamp(){always durably}
+  FOR KEY SHARE SKIP LOCKED),
+period AS MATERIALIZED (
+  SELECT timestamptz 'epoch' + :begin::bigint * interval '1 microsecond' AS begins,
+    timestamptz 'epoch' + :end::bigint * interval '1 microsecond' AS ends)
+INSERT INTO rowlock_job_run (job, period_begin, attempt, period_end, owner, token, started_at)
+SELECT own.name, p.begins, (SELECT coalesce(max(r.attempt), 0) + 1 FROM rowlock_job_run r
+    WHERE r.job = own.name AND r.period_begin = p.begins), p.ends, own.owner, :token::bigint, clock_timestamp()
+FROM own, period p
+WHERE own.expires_at > clock_timestamp()
+  AND NOT EXISTS (SELECT FROM rowlock_job_run r WHERE r.job = own.name AND r.period_begin = p.begins
+    AND (r.succeeded = 1 OR r.token = :token::bigint OR r.attempt >= :number::bigint
+      OR r.finished_at <= clock_timestamp()
+        AND r.finished_at > clock_timestamp() - :wait::bigint * interval '1 microsecond'))
+ON CONFLICT DO NOTHING;
+
+-- name: end_run(name, acquisition, token, begin, result, exit_status, signal, output) -> anything
+-- doing: recording a run
+-- does: records the end of the run that this lock has begun in the period
+-- locks: FOR KEY SHARE SKIP LOCKED on the lock's row, as confirm; the run
+-- clock: after the lock
+-- no row: find_runs shows why: an end is recorded, or the lock is not held
+-- A holder that has lost the lock records nothing, even if it is not aware of the loss: the row has another acquisition,
+-- no owner, or a lease that is over. Otherwise no other client can hold the lock before this is committed. Sent twice,
+-- the second finds an end. Besides, a unique key permits one success in a period.
+-- write:
+WITH own AS MATERIALIZED (
+  SELECT name, expires_at FROM rowlock_lock
+  WHERE name = :name::text AND acquisition = :acquisition::text AND owner IS NOT NULL
+    AND expires_at > clock_timestamp(){always durably}
+  FOR KEY SHARE SKIP LOCKED)
+UPDATE rowlock_job_run r SET finished_at = clock_timestamp(), result = :result::text,
+  exit_status = :exit_status::bigint, signal_number = :signal::bigint, output = :output::text,
+  succeeded = CASE WHEN :result::text = 'succeeded' THEN 1 END
+FROM own
+WHERE own.expires_at > clock_timestamp() AND r.job = own.name
+  AND r.period_begin = timestamptz 'epoch' + :begin::bigint * interval '1 microsecond'
+  AND r.token = :token::bigint AND r.finished_at IS NULL;
+
+-- name: find_runs(name, begin) -> name, begin, end, attempt, owner, token, started_at, finished_at, result, exit_status, signal, output
+-- doing: looking for runs
+-- does: the runs of a job in a period, the newest first
+-- locks: none
+-- clock: in the row's expression
+-- no row: there is none
+-- A run without an end is running if its lock is held, otherwise lost.
+-- read:
+SELECT r.job, us(r.period_begin), us(r.period_end), r.attempt::bigint, r.owner, r.token, us(r.started_at),
+  us(r.finished_at), coalesce(r.result, CASE WHEN EXISTS (SELECT FROM rowlock_lock l
+    WHERE l.name = r.job AND l.version = r.token AND l.owner IS NOT NULL AND l.expires_at > clock_timestamp())
+    THEN 'running' ELSE 'lost' END), r.exit_status::bigint, r.signal_number::bigint, r.output
+FROM rowlock_job_run r
+WHERE r.job = :name::text AND r.period_begin = timestamptz 'epoch' + :begin::bigint * interval '1 microsecond'
+ORDER BY r.attempt DESC;
+
+-- name: list_runs(prefix, prefix_end, number) -> name, begin, end, attempt, owner, token, started_at, finished_at, result, exit_status, signal, output
+-- doing: looking for runs
+-- does: the last runs of each job whose name begins so, by job, the newest first
+-- locks: none
+-- clock: in the row's expression
+-- no row: there is none
+-- read:
+SELECT r.job, us(r.period_begin), us(r.period_end), r.attempt::bigint, r.owner, r.token, us(r.started_at),
+  us(r.finished_at), coalesce(r.result, CASE WHEN EXISTS (SELECT FROM rowlock_lock l
+    WHERE l.name = r.job AND l.version = r.token AND l.owner IS NOT NULL AND l.expires_at > clock_timestamp())
+    THEN 'running' ELSE 'lost' END), r.exit_status::bigint, r.signal_number::bigint, r.output
+FROM (SELECT *, row_number() OVER (PARTITION BY job ORDER BY period_begin DESC, attempt DESC) AS place
+  FROM rowlock_job_run
+  WHERE job >= :prefix::text AND (:prefix_end::text IS NULL OR job < :prefix_end::text)) r
+WHERE r.place <= :number::bigint ORDER BY r.job, r.place;
+
+-- name: forget_runs(kept, retention, number) -> anything
+-- doing: sweeping
+-- does: deletes runs of periods that ended that long ago, `number` at most, but not the last `kept` of a job
+-- locks: FOR UPDATE SKIP LOCKED
+-- clock: in WHERE
+-- no row: none was deleted
+-- write:
+DELETE FROM rowlock_job_run d
+USING (SELECT r.job, r.period_begin, r.attempt FROM rowlock_job_run r
+  WHERE r.period_end <= clock_timestamp() - :retention::bigint * interval '1 microsecond'
+    AND (SELECT n.attempt FROM rowlock_job_run n
+      WHERE n.job = r.job AND (n.period_begin, n.attempt) >= (r.period_begin, r.attempt)
+      ORDER BY n.period_begin, n.attempt LIMIT 1 OFFSET :kept::bigint) IS NOT NULL
+  ORDER BY r.period_end LIMIT :number::bigint FOR UPDATE OF r SKIP LOCKED) old
+WHERE d.job = old.job AND d.period_begin = old.period_begin AND d.attempt = old.attempt;
+
 -- ---- Schema and settings --------------------------------------------------------------------------------------------
 --
 -- migrate runs the files that are missing in one transaction, which first takes an advisory lock of their schema. Of
@@ -1548,11 +1672,15 @@ WITH made AS (INSERT INTO rowlock_lock (name, version) SELECT '', 0 WHERE false)
   leaving AS (DELETE FROM rowlock_waiter WHERE false),
   sharing AS (DELETE FROM rowlock_share WHERE false),
   holding AS (DELETE FROM rowlock_edge WHERE false),
+  beginning AS (INSERT INTO rowlock_job_run SELECT * FROM rowlock_job_run WHERE false),
+  ending AS (UPDATE rowlock_job_run SET token = token WHERE false),
+  forgetting AS (DELETE FROM rowlock_job_run WHERE false),
   removing AS (DELETE FROM rowlock_lock WHERE false)
 SELECT c.relname::text FROM pg_catalog.pg_class c
 WHERE c.relnamespace = (SELECT h.relnamespace FROM pg_catalog.pg_class h
     WHERE h.oid = (SELECT tableoid FROM rowlock_migration LIMIT 1))
-  AND c.relname IN ('rowlock_' || 'lock', 'rowlock_' || 'waiter', 'rowlock_' || 'share', 'rowlock_' || 'edge')
+  AND c.relname IN ('rowlock_' || 'lock', 'rowlock_' || 'waiter', 'rowlock_' || 'share', 'rowlock_' || 'edge',
+    'rowlock_' || 'job_run')
   AND row_security_active(c.oid) AND (
     NOT EXISTS (SELECT FROM pg_catalog.pg_policy p WHERE p.polrelid = c.oid AND p.polpermissive AND p.polcmd = '*'
       AND pg_get_expr(p.polqual, p.polrelid) = 'true'
@@ -1670,7 +1798,7 @@ LOCK TABLE rowlock_witness IN EXCLUSIVE MODE;
 -- clock: not read
 -- no row: the schema has no such version
 -- write:
-UPDATE rowlock_migration SET serves_from = :number::integer WHERE version = :version::integer{always durably}
+UPDATE rowlock_migration SET serves_from = :number::integer WHERE version >= :version::integer{always durably}
 RETURNING version;
 
 -- ---- In the caller's transaction ------------------------------------------------------------------------------------

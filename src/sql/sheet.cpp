@@ -14,7 +14,7 @@ bool is_there(const step& s) { return s.read || s.write || s.batch; }
 // Channels for notifications begin with the prefix, too, but have no schema.
 std::string named(std::string text, const sheet::naming& by) {
   for (const auto* each : {"rowlock_lock", "rowlock_waiter", "rowlock_share", "rowlock_edge", "rowlock_migration",
-                           "rowlock_guard", "rowlock_witness"})
+                           "rowlock_guard", "rowlock_witness", "rowlock_job_run"})
     text = replaced(text, each, std::string{by.place}.append(each));
   return with_prefix(text, by.prefix);
 }

@@ -32,7 +32,7 @@ ROWLOCK_EXPORT const char* doing(verb v) noexcept;
 /// may lack the last. A text that names the request is in the first column.
 struct signature {
   std::array<field, 9> arguments{};
-  std::array<field, 10> columns{};
+  std::array<field, 12> columns{};
   bool operator==(const signature&) const = default;
 };
 

@@ -766,6 +766,105 @@ UNION ALL SELECT max(ticket), name, attempt, 0 FROM page HAVING count(*) > 0;
 DELETE FROM rowlock_waiter
 WHERE ticket = :ticket AND attempt = :attempt AND expires_at <= clock_us() - :retention;
 
+-- ---- Jobs ------------------------------------------------------------------------------------------------------------
+--
+-- See docs/protocol.md#jobs. A job is locked under its own name.
+
+-- name: close_runs(name, acquisition, token) -> anything
+-- doing: recording a run
+-- does: runs of the job whose lock another holder had, and that have no end, are lost from now on
+-- locks: the file's write lock
+-- clock: in the row's expression
+-- no row: there is none, or the lock is not held
+-- An earlier holder cannot record an end any more: end_run would have to find its acquisition in the lock's row. So it
+-- does not matter whether it has died, or is paused. Sent twice, it finds nothing to do.
+-- write:
+UPDATE rowlock_job_run SET finished_at = clock_us(), result = 'lost'
+WHERE job = :name AND finished_at IS NULL AND token <> :token
+  AND EXISTS (SELECT 1 FROM rowlock_lock
+    WHERE name = :name AND acquisition = :acquisition AND owner IS NOT NULL AND expires_at > clock_us());
+
+-- name: begin_run(name, acquisition, token, begin, end, number, wait) -> anything
+-- doing: recording a run
+-- does: records a run that begins, as the next of its period
+-- locks: the file's write lock
+-- clock: in the row's expression
+-- no row: find_runs shows why: a run has succeeded, this lock has begun one, `number` have begun, the last one ended less
+--   than `wait` ago, or the lock is not held
+-- Only the holder of the lock passes the condition, and no other can hold it before this is committed. So no other
+-- client changes the runs of the job in between, and all runs of earlier holders are seen. Whether its reply is lost or
+-- it is sent twice, one lock begins one run in a period; a statement that is late finds another acquisition. A run that
+-- ended later than now was recorded before the clock was set back, and delays nothing.
+-- write:
+INSERT INTO rowlock_job_run (job, period_begin, attempt, period_end, owner, token, started_at)
+SELECT l.name, :begin, (SELECT ifnull(max(r.attempt), 0) + 1 FROM rowlock_job_run r
+    WHERE r.job = :name AND r.period_begin = :begin), :end, l.owner, :token, clock_us()
+FROM rowlock_lock l
+WHERE l.name = :name AND l.acquisition = :acquisition AND l.owner IS NOT NULL AND l.expires_at > clock_us()
+  AND NOT EXISTS (SELECT 1 FROM rowlock_job_run r WHERE r.job = :name AND r.period_begin = :begin
+    AND (r.succeeded = 1 OR r.token = :token OR r.attempt >= :number
+      OR r.finished_at <= clock_us() AND r.finished_at > clock_us() - :wait));
+
+-- name: end_run(name, acquisition, token, begin, result, exit_status, signal, output) -> anything
+-- doing: recording a run
+-- does: records the end of the run that this lock has begun in the period
+-- locks: the file's write lock; the run
+-- clock: in the row's expression
+-- no row: find_runs shows why: an end is recorded, or the lock is not held
+-- A holder that has lost the lock records nothing, even if it is not aware of the loss: the row has another acquisition,
+-- no owner, or a lease that is over. Otherwise no other client can hold the lock before this is committed. Sent twice,
+-- the second finds an end. Besides, a unique key permits one success in a period.
+-- write:
+UPDATE rowlock_job_run
+SET finished_at = clock_us(), result = :result, exit_status = :exit_status, signal_number = :signal, output = :output,
+  succeeded = iif(:result = 'succeeded', 1, NULL)
+WHERE job = :name AND period_begin = :begin AND token = :token AND finished_at IS NULL
+  AND EXISTS (SELECT 1 FROM rowlock_lock
+    WHERE name = :name AND acquisition = :acquisition AND owner IS NOT NULL AND expires_at > clock_us());
+
+-- name: find_runs(name, begin) -> name, begin, end, attempt, owner, token, started_at, finished_at, result, exit_status, signal, output
+-- doing: looking for runs
+-- does: the runs of a job in a period, the newest first
+-- locks: none
+-- clock: in the row's expression
+-- no row: there is none
+-- A run without an end is running if its lock is held, otherwise lost.
+-- read:
+SELECT r.job, r.period_begin, r.period_end, r.attempt, r.owner, r.token, r.started_at, r.finished_at,
+  ifnull(r.result, iif(EXISTS (SELECT 1 FROM rowlock_lock l
+    WHERE l.name = r.job AND l.version = r.token AND l.owner IS NOT NULL AND l.expires_at > clock_us()),
+    'running', 'lost')), r.exit_status, r.signal_number, r.output
+FROM rowlock_job_run r WHERE r.job = :name AND r.period_begin = :begin ORDER BY r.attempt DESC;
+
+-- name: list_runs(prefix, prefix_end, number) -> name, begin, end, attempt, owner, token, started_at, finished_at, result, exit_status, signal, output
+-- doing: looking for runs
+-- does: the last runs of each job whose name begins so, by job, the newest first
+-- locks: none
+-- clock: in the row's expression
+-- no row: there is none
+-- read:
+SELECT r.job, r.period_begin, r.period_end, r.attempt, r.owner, r.token, r.started_at, r.finished_at,
+  ifnull(r.result, iif(EXISTS (SELECT 1 FROM rowlock_lock l
+    WHERE l.name = r.job AND l.version = r.token AND l.owner IS NOT NULL AND l.expires_at > clock_us()),
+    'running', 'lost')), r.exit_status, r.signal_number, r.output
+FROM (SELECT *, row_number() OVER (PARTITION BY job ORDER BY period_begin DESC, attempt DESC) AS place
+  FROM rowlock_job_run WHERE job >= :prefix AND (:prefix_end IS NULL OR job < :prefix_end)) r
+WHERE r.place <= :number ORDER BY r.job, r.place;
+
+-- name: forget_runs(kept, retention, number) -> anything
+-- doing: sweeping
+-- does: deletes runs of periods that ended that long ago, `number` at most, but not the last `kept` of a job
+-- locks: the file's write lock
+-- clock: in WHERE
+-- no row: none was deleted
+-- write:
+DELETE FROM rowlock_job_run WHERE rowid IN (SELECT r.rowid FROM rowlock_job_run r
+  WHERE r.period_end <= clock_us() - :retention
+    AND (SELECT n.attempt FROM rowlock_job_run n
+      WHERE n.job = r.job AND (n.period_begin, n.attempt) >= (r.period_begin, r.attempt)
+      ORDER BY n.period_begin, n.attempt LIMIT 1 OFFSET :kept) IS NOT NULL
+  ORDER BY r.period_end LIMIT :number);
+
 -- ---- Schema and settings ---------------------------------------------------------------------------------------------
 --
 -- migrate is one transaction: BEGIN IMMEDIATE, applied, the files that are missing, their checksums, COMMIT. Of many
@@ -788,7 +887,7 @@ SELECT version, serves_from, installation, applied_at, clock_us(), checksum FROM
 -- clock: not read
 -- no row: always
 -- read: that the tables can be read
-SELECT 1 FROM rowlock_waiter, rowlock_share, rowlock_edge WHERE 0;
+SELECT 1 FROM rowlock_waiter, rowlock_share, rowlock_edge, rowlock_job_run WHERE 0;
 -- write: and written; nothing is changed
 UPDATE rowlock_lock SET version = version WHERE 0;
 

@@ -49,7 +49,7 @@ class arguments {
 /// One row of an answer, with columns by their names. Valid during the life of its records.
 class record {
  public:
-  record(const std::array<field, 10>& columns, const driver::row& cells) : columns_{columns}, cells_{&cells} {}
+  record(const std::array<field, 12>& columns, const driver::row& cells) : columns_{columns}, cells_{&cells} {}
 
   /// The text that names the answered request.
   std::string_view key() const { return std::get<std::string>(cells_->at(0)); }
@@ -74,7 +74,7 @@ class record {
     return i;
   }
 
-  std::array<field, 10> columns_;
+  std::array<field, 12> columns_;
   const driver::row* cells_;
 };
 
@@ -120,7 +120,7 @@ class records {
   }
 
  private:
-  std::array<field, 10> columns_;
+  std::array<field, 12> columns_;
   driver::session* from_;
   std::vector<driver::row> rows_;
 };

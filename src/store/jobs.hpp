@@ -2,16 +2,18 @@
 
 #include <rowlock/job.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/period.hpp"
 #include "store/access.hpp"
 
-/// The recorded runs of jobs. What writes one names the acquisition that holds the job's lock, and does nothing unless
-/// that lock is held. So no answer is needed: the rows show what was done, even if a reply was lost.
+/// The recorded runs of jobs. A function that writes one names the acquisition that holds the job's lock, and does
+/// nothing unless that lock is held. So no answer is needed: the rows show what was done, even if a reply was lost.
 namespace rowlock::inline v1::store {
 
 /// The lock under which a job runs. Views are valid during the call.
@@ -28,16 +30,18 @@ void close_runs(const access& db, const job_lock& by);
 /// `wait` ago, or this lock has begun one in this period.
 void begin_run(const access& db, const job_lock& by, const core::period& in, int most, duration wait);
 
-/// Records the end of the run that this lock has begun in the period, unless an end is recorded.
-void end_run(const access& db, const job_lock& by, const core::period& in, const job_ending& how);
+/// Records the end of the run that this lock has begun in the period that begins then, unless an end is recorded.
+void end_run(const access& db, const job_lock& by, std::chrono::sys_time<duration> begin, const job_ending& how);
 
-/// The last `most` runs of each job, by job, the newest first. With a name, of that job alone; with a begin, of that
-/// period alone. Runs that have not ended, and whose lock is not held any more, are lost.
-std::vector<job_run> runs(const access& db, std::optional<std::string_view> job,
-                          std::optional<std::chrono::sys_time<duration>> begin, std::size_t most);
+/// The runs of a job in the period that begins then, the newest first. A run that has not ended, and whose lock is not
+/// held any more, is lost.
+std::vector<job_run> find_runs(const access& db, std::string_view job, std::chrono::sys_time<duration> begin);
 
-/// Deletes runs of periods that ended that long ago, but not the last `kept` of a job. How many were deleted: at most
-/// `number`.
-std::size_t forget_runs(const access& db, std::size_t kept, duration retention, std::size_t number);
+/// The last `most` runs of each job from `first` on that comes before `end`, by job, the newest first.
+std::vector<job_run> list_runs(const access& db, std::string_view first, const std::optional<std::string>& end,
+                               std::size_t most);
+
+/// Deletes runs of periods that ended that long ago, `number` at most, but not the last `kept` of a job.
+void forget_runs(const access& db, std::size_t kept, duration retention, std::size_t number);
 
 }  // namespace rowlock::inline v1::store

@@ -83,7 +83,7 @@ TEST_F(waiting_line, people_are_told_of_an_empty_list_and_of_a_migration) {
   terminal migrate{rowlock({"migrate"}).words};
   EXPECT_TRUE(migrate.shows("the tables were up to date"));
   terminal again{rowlock({"--table-prefix", "mine_", "migrate"}).words};
-  EXPECT_TRUE(again.shows("the tables are up to date now; applied 0001_rowlock.sql"));
+  EXPECT_TRUE(again.shows("the tables are up to date now; applied 0001_rowlock.sql, 0002_job_run.sql"));
 }
 
 }  // namespace

@@ -69,8 +69,8 @@ class waiting : public two_clients {
       return e.code().message();
     }
   }
-  using waiter = std::unique_ptr<background<std::string>>;
-  static waiter start_to_wait(const way& how, client& by) {
+  using started = std::unique_ptr<background<std::string>>;
+  static started start_to_wait(const way& how, client& by) {
     return std::make_unique<background<std::string>>(
         [&by, how](std::stop_token stop) { return outcome(how, by, std::move(stop)); });
   }
@@ -108,7 +108,7 @@ TEST_P(waiting, ends_with_its_client) {
   for (const bool is_held_by_itself : {false, true}) {
     auto locks = connect();
     const auto held = (is_held_by_itself ? locks : other_).acquire("orders/42", with());
-    std::vector<waiter> all;
+    std::vector<started> all;
     for (const auto& each : ways()) all.push_back(start_to_wait(each, locks));
     for (const auto& each : all) EXPECT_FALSE(each->is_done_within(a_moment));
     const stopwatch watch;

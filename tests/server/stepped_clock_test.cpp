@@ -45,6 +45,23 @@ TEST_P(stepped, back_lets_the_token_of_a_transaction_that_was_ended_be_given_aga
   EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
 }
 
+// A period of 366 days: its end is hardly ever in a test.
+TEST_P(stepped, back_in_a_period_leaves_the_success_of_a_job_and_delays_no_retry) {
+  const job_options due{.every = 24h * 366, .retries = 1, .retry_wait = 30min, .wait = 0ms};
+  job mine{locks_, "nightly", due};
+  job its{other_, "nightly", due};
+  const auto good = [](const std::stop_token&, const held_lock&) {};
+  const auto held = locks_.acquire("nightly");
+  const auto begun = mine.begin(held);
+  EXPECT_EQ(mine.finish(held, *begun.run, {.result = job_result::failed}).what, job_status::failed);
+  EXPECT_TRUE(locks_.force_release("nightly"));
+  EXPECT_EQ(its.run(good).what, job_status::too_early);
+  machine.step(-1h);
+  EXPECT_EQ(its.run(good).what, job_status::succeeded);
+  machine.step(-1h);
+  EXPECT_EQ(mine.run(good).what, job_status::already_succeeded);
+}
+
 // The clocks of a quorum's databases are never compared: one that steps ends one member.
 TEST_P(stepped, forward_takes_a_member_from_a_quorum_and_not_the_name) {
   const auto second = GetParam().open();

@@ -115,11 +115,17 @@ void database::raise_floor(std::int64_t version) {
       std::to_string(version) + ", '', '', " + clock() + ", " + clock() + ")");
 }
 
+void database::age_runs(std::chrono::hours by) {
+  const auto earlier = [&](const std::string& column) { return column + " = " + column + " - " + interval(by); };
+  execute("UPDATE rowlock_job_run SET " + earlier("period_begin") + ", " + earlier("period_end") + ", " +
+          earlier("started_at") + ", " + earlier("finished_at"));
+}
+
 void database::drop_tables() {
   execute(
       "DROP TABLE rowlock_lock; DROP TABLE rowlock_migration; DROP TABLE IF EXISTS rowlock_waiter; "
       "DROP TABLE IF EXISTS rowlock_share; DROP TABLE IF EXISTS rowlock_edge; DROP TABLE IF EXISTS rowlock_guard; "
-      "DROP TABLE IF EXISTS rowlock_witness");
+      "DROP TABLE IF EXISTS rowlock_witness; DROP TABLE IF EXISTS rowlock_job_run");
 }
 
 void database::record_migration(int version, int serves_from) {

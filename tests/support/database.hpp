@@ -112,6 +112,9 @@ class database {
   /// Makes it look as if a row of this version was swept.
   void raise_floor(std::int64_t version);
 
+  /// Moves the recorded runs of jobs into the past.
+  void age_runs(std::chrono::hours by);
+
   void drop_tables();
   int newest_migration() { return static_cast<int>(number("SELECT max(version) FROM rowlock_migration")); }
   void record_migration(int version, int serves_from);
