@@ -4,6 +4,7 @@
 #include <rowlock/error.hpp>
 #include <rowlock/held_lock.hpp>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -32,6 +33,13 @@ auto& not_empty(const Pointer& inside, const char* kind) {
     throw error{errc::not_held,
                 std::string{"this "} + kind + " is empty, because it was released, moved from, or never held a lock"};
   return *inside;
+}
+
+/// For a lock that each holder must show in the database: it is not handed over inside the client, where other clients
+/// would not see it.
+inline lock_options seen_by_all(lock_options options) {
+  options.at_least = std::max(options.at_least, duration{1});
+  return options;
 }
 
 /// The result of a wait without a time limit, if only a stop can have ended that. `what_for` and `name` are for people.

@@ -3,7 +3,6 @@
 #include <rowlock/client.hpp>
 #include <rowlock/error.hpp>
 
-#include <algorithm>
 #include <exception>
 #include <string>
 #include <thread>
@@ -32,13 +31,6 @@ void check_election(const election_options& options) {
     throw error{errc::invalid_option, "each candidate of an election is a holder of its own; leave the option as out"};
   if (options.look_every < std::chrono::milliseconds{10} || options.look_every > std::chrono::hours{24})
     throw error{errc::invalid_option, "look_every must be between 10 ms and 1 day"};
-}
-
-// A lock that must be visible in the database for a time is not handed over inside the client, where other clients
-// would not see it.
-lock_options seen_by_all(lock_options options) {
-  options.at_least = std::max(options.at_least, duration{1});
-  return options;
 }
 
 std::optional<lock_info> leader_of(engine::client_core& of, const lock_name& name) {
@@ -83,7 +75,7 @@ struct election::state {
 
 election::election(client& of, lock_name name, election_options options) {
   check_election(options);
-  options.lock = seen_by_all(std::move(options.lock));
+  options.lock = detail::seen_by_all(std::move(options.lock));
   state_ = std::make_unique<state>(detail::inside::of(of), std::move(name), std::move(options));
 }
 

@@ -58,12 +58,6 @@ void check_job(const job_options& options) {
                 "version_cas"};
 }
 
-// As an election's: it must be visible in the database, so it is not handed over inside the client.
-lock_options seen_by_all(lock_options options) {
-  options.at_least = std::max(options.at_least, duration{1});
-  return options;
-}
-
 // The end of the text, in whole characters.
 std::string end_of(std::string_view text) {
   constexpr std::size_t most = 1024;
@@ -172,7 +166,7 @@ struct job::state {
 
 job::job(client& of, lock_name name, job_options options) {
   check_job(options);
-  options.lock = seen_by_all(std::move(options.lock));
+  options.lock = detail::seen_by_all(std::move(options.lock));
   state_ = std::make_unique<state>(detail::inside::of(of), std::move(name), std::move(options));
 }
 
