@@ -900,6 +900,74 @@ STRAIGHT_JOIN place.rowlock_waiter t FORCE INDEX (PRIMARY) ON t.ticket = w.ticke
 
 --- MySQL, MariaDB, MySQL guarded, MariaDB guarded
 
+UPDATE (SELECT name FROM place.rowlock_lock
+    WHERE name = ? AND acquisition = ? AND owner IS NOT NULL AND expires_at > SYSDATE(6)
+    LIMIT 1 FOR UPDATE SKIP LOCKED) own
+  STRAIGHT_JOIN place.rowlock_job_run r ON r.job = own.name
+SET r.finished_at = SYSDATE(6), r.result = 'lost'
+WHERE r.finished_at IS NULL AND r.token <> ?
+
+--- MySQL, MariaDB, MySQL guarded, MariaDB guarded
+
+INSERT INTO place.rowlock_job_run (job, period_begin, attempt, period_end, owner, token, started_at)
+SELECT own.name, TIMESTAMP'1970-01-01 00:00:00.000000' + INTERVAL ? MICROSECOND,
+  (SELECT COALESCE(MAX(r.attempt), 0) + 1 FROM place.rowlock_job_run r WHERE r.job = ?
+    AND r.period_begin = TIMESTAMP'1970-01-01 00:00:00.000000' + INTERVAL ? MICROSECOND),
+  TIMESTAMP'1970-01-01 00:00:00.000000' + INTERVAL ? MICROSECOND, own.owner, ?, SYSDATE(6)
+FROM (SELECT name, owner FROM place.rowlock_lock
+    WHERE name = ? AND acquisition = ? AND owner IS NOT NULL AND expires_at > SYSDATE(6)
+    LIMIT 1 FOR UPDATE SKIP LOCKED) own
+WHERE NOT EXISTS (SELECT 1 FROM place.rowlock_job_run r WHERE r.job = ?
+  AND r.period_begin = TIMESTAMP'1970-01-01 00:00:00.000000' + INTERVAL ? MICROSECOND
+  AND (r.succeeded = 1 OR r.token = ? OR r.attempt >= ?
+    OR r.finished_at <= SYSDATE(6) AND r.finished_at > SYSDATE(6) - INTERVAL ? MICROSECOND))
+ON DUPLICATE KEY UPDATE attempt = VALUES(attempt)
+
+--- MySQL, MariaDB, MySQL guarded, MariaDB guarded
+
+UPDATE (SELECT name FROM place.rowlock_lock
+    WHERE name = ? AND acquisition = ? AND owner IS NOT NULL AND expires_at > SYSDATE(6)
+    LIMIT 1 FOR UPDATE SKIP LOCKED) own
+  STRAIGHT_JOIN place.rowlock_job_run r ON r.job = own.name
+SET r.finished_at = SYSDATE(6), r.result = ?, r.exit_status = ?, r.signal_number = ?,
+  r.output = ?, r.succeeded = IF(? = 'succeeded', 1, NULL)
+WHERE r.period_begin = TIMESTAMP'1970-01-01 00:00:00.000000' + INTERVAL ? MICROSECOND
+  AND r.token = ? AND r.finished_at IS NULL
+
+--- MySQL, MariaDB, MySQL guarded, MariaDB guarded
+
+SELECT r.job, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', r.period_begin), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', r.period_end), r.attempt, r.owner, r.token, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', r.started_at),
+  TIMESTAMPDIFF(MICROSECOND, '1970-01-01', r.finished_at), COALESCE(r.result, IF(EXISTS (SELECT 1 FROM place.rowlock_lock l
+    WHERE l.name = r.job AND l.version = r.token AND l.owner IS NOT NULL AND l.expires_at > SYSDATE(6)),
+    'running', 'lost')), r.exit_status, r.signal_number, r.output
+FROM place.rowlock_job_run r
+WHERE r.job = ? AND r.period_begin = TIMESTAMP'1970-01-01 00:00:00.000000' + INTERVAL ? MICROSECOND
+ORDER BY r.attempt DESC
+
+--- MySQL, MariaDB, MySQL guarded, MariaDB guarded
+
+SELECT r.job, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', r.period_begin), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', r.period_end), r.attempt, r.owner, r.token, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', r.started_at),
+  TIMESTAMPDIFF(MICROSECOND, '1970-01-01', r.finished_at), COALESCE(r.result, IF(EXISTS (SELECT 1 FROM place.rowlock_lock l
+    WHERE l.name = r.job AND l.version = r.token AND l.owner IS NOT NULL AND l.expires_at > SYSDATE(6)),
+    'running', 'lost')), r.exit_status, r.signal_number, r.output
+FROM (SELECT j.*, ROW_NUMBER() OVER (PARTITION BY j.job ORDER BY j.period_begin DESC, j.attempt DESC) AS place
+  FROM place.rowlock_job_run j
+  WHERE j.job >= ? AND (? IS NULL OR j.job < ?)) r
+WHERE r.place <= ? ORDER BY r.job, r.place
+
+--- MySQL, MariaDB, MySQL guarded, MariaDB guarded
+
+DELETE d FROM place.rowlock_job_run d JOIN (SELECT r.job, r.period_begin, r.attempt FROM place.rowlock_job_run r
+  WHERE r.period_end <= SYSDATE(6) - INTERVAL ? MICROSECOND
+    AND (SELECT n.attempt FROM place.rowlock_job_run n
+      WHERE n.job = r.job AND n.period_begin >= r.period_begin
+        AND (n.period_begin > r.period_begin OR n.attempt >= r.attempt)
+      ORDER BY n.period_begin, n.attempt LIMIT 1 OFFSET ?) IS NOT NULL
+  ORDER BY r.period_end LIMIT ?) old
+ON d.job = old.job AND d.period_begin = old.period_begin AND d.attempt = old.attempt
+
+--- MySQL, MariaDB, MySQL guarded, MariaDB guarded
+
 SELECT version, serves_from, installation, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', applied_at), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6)), checksum
 FROM place.rowlock_migration ORDER BY version DESC
 
@@ -909,7 +977,9 @@ INSERT INTO place.rowlock_lock (name, version) SELECT '', 0 FROM (SELECT 1) one 
 ON DUPLICATE KEY UPDATE version = VALUES(version)
 
 --- MySQL, MariaDB, MySQL guarded, MariaDB guarded
-DELETE l, w, s, e FROM place.rowlock_lock l JOIN place.rowlock_waiter w JOIN place.rowlock_share s JOIN place.rowlock_edge e WHERE FALSE
+
+DELETE l, w, s, e, r FROM place.rowlock_lock l JOIN place.rowlock_waiter w JOIN place.rowlock_share s JOIN place.rowlock_edge e
+  JOIN place.rowlock_job_run r WHERE FALSE
 
 --- MySQL, MariaDB, MySQL guarded, MariaDB guarded
 
@@ -953,7 +1023,7 @@ WHERE term = ?
 SELECT term FROM place.rowlock_guard WHERE term = ?
 
 --- MySQL, MariaDB, MySQL guarded, MariaDB guarded
-UPDATE place.rowlock_migration SET serves_from = ? WHERE version = ?
+UPDATE place.rowlock_migration SET serves_from = ? WHERE version >= ?
 
 --- MySQL, MariaDB, MySQL guarded, MariaDB guarded
 SELECT version FROM place.rowlock_migration WHERE version = ?

@@ -1057,6 +1057,85 @@ USING (SELECT w.ticket FROM (
 WHERE t.ticket = w.ticket
 RETURNING t.attempt
 
+--- plain, durable_release, guarded, relaxed
+
+WITH own AS MATERIALIZED (
+  SELECT name, expires_at FROM place.rowlock_lock
+  WHERE name = $1::text AND acquisition = $2::text AND owner IS NOT NULL
+    AND expires_at > clock_timestamp()
+  FOR KEY SHARE SKIP LOCKED)
+UPDATE place.rowlock_job_run r SET finished_at = clock_timestamp(), result = 'lost' FROM own
+WHERE own.expires_at > clock_timestamp() AND r.job = own.name AND r.finished_at IS NULL
+  AND r.token <> $3::bigint
+
+--- plain, durable_release, guarded, relaxed
+
+WITH own AS MATERIALIZED (
+  SELECT name, owner, expires_at FROM place.rowlock_lock
+  WHERE name = $1::text AND acquisition = $2::text AND owner IS NOT NULL
+    AND expires_at > clock_timestamp()
+  FOR KEY SHARE SKIP LOCKED),
+period AS MATERIALIZED (
+  SELECT timestamptz 'epoch' + $4::bigint * interval '1 microsecond' AS begins,
+    timestamptz 'epoch' + $5::bigint * interval '1 microsecond' AS ends)
+INSERT INTO place.rowlock_job_run (job, period_begin, attempt, period_end, owner, token, started_at)
+SELECT own.name, p.begins, (SELECT coalesce(max(r.attempt), 0) + 1 FROM place.rowlock_job_run r
+    WHERE r.job = own.name AND r.period_begin = p.begins), p.ends, own.owner, $3::bigint, clock_timestamp()
+FROM own, period p
+WHERE own.expires_at > clock_timestamp()
+  AND NOT EXISTS (SELECT FROM place.rowlock_job_run r WHERE r.job = own.name AND r.period_begin = p.begins
+    AND (r.succeeded = 1 OR r.token = $3::bigint OR r.attempt >= $6::bigint
+      OR r.finished_at <= clock_timestamp()
+        AND r.finished_at > clock_timestamp() - $7::bigint * interval '1 microsecond'))
+ON CONFLICT DO NOTHING
+
+--- plain, durable_release, guarded, relaxed
+
+WITH own AS MATERIALIZED (
+  SELECT name, expires_at FROM place.rowlock_lock
+  WHERE name = $1::text AND acquisition = $2::text AND owner IS NOT NULL
+    AND expires_at > clock_timestamp()
+  FOR KEY SHARE SKIP LOCKED)
+UPDATE place.rowlock_job_run r SET finished_at = clock_timestamp(), result = $5::text,
+  exit_status = $6::bigint, signal_number = $7::bigint, output = $8::text,
+  succeeded = CASE WHEN $5::text = 'succeeded' THEN 1 END
+FROM own
+WHERE own.expires_at > clock_timestamp() AND r.job = own.name
+  AND r.period_begin = timestamptz 'epoch' + $4::bigint * interval '1 microsecond'
+  AND r.token = $3::bigint AND r.finished_at IS NULL
+
+--- plain, durable_release, transaction_pooling, both, guarded, relaxed
+
+SELECT r.job, (extract(epoch FROM r.period_begin) * 1000000)::bigint, (extract(epoch FROM r.period_end) * 1000000)::bigint, r.attempt::bigint, r.owner, r.token, (extract(epoch FROM r.started_at) * 1000000)::bigint,
+  (extract(epoch FROM r.finished_at) * 1000000)::bigint, coalesce(r.result, CASE WHEN EXISTS (SELECT FROM place.rowlock_lock l
+    WHERE l.name = r.job AND l.version = r.token AND l.owner IS NOT NULL AND l.expires_at > clock_timestamp())
+    THEN 'running' ELSE 'lost' END), r.exit_status::bigint, r.signal_number::bigint, r.output
+FROM place.rowlock_job_run r
+WHERE r.job = $1::text AND r.period_begin = timestamptz 'epoch' + $2::bigint * interval '1 microsecond'
+ORDER BY r.attempt DESC
+
+--- plain, durable_release, transaction_pooling, both, guarded, relaxed
+
+SELECT r.job, (extract(epoch FROM r.period_begin) * 1000000)::bigint, (extract(epoch FROM r.period_end) * 1000000)::bigint, r.attempt::bigint, r.owner, r.token, (extract(epoch FROM r.started_at) * 1000000)::bigint,
+  (extract(epoch FROM r.finished_at) * 1000000)::bigint, coalesce(r.result, CASE WHEN EXISTS (SELECT FROM place.rowlock_lock l
+    WHERE l.name = r.job AND l.version = r.token AND l.owner IS NOT NULL AND l.expires_at > clock_timestamp())
+    THEN 'running' ELSE 'lost' END), r.exit_status::bigint, r.signal_number::bigint, r.output
+FROM (SELECT *, row_number() OVER (PARTITION BY job ORDER BY period_begin DESC, attempt DESC) AS place
+  FROM place.rowlock_job_run
+  WHERE job >= $1::text AND ($2::text IS NULL OR job < $2::text)) r
+WHERE r.place <= $3::bigint ORDER BY r.job, r.place
+
+--- plain, durable_release, transaction_pooling, both, guarded, relaxed
+
+DELETE FROM place.rowlock_job_run d
+USING (SELECT r.job, r.period_begin, r.attempt FROM place.rowlock_job_run r
+  WHERE r.period_end <= clock_timestamp() - $2::bigint * interval '1 microsecond'
+    AND (SELECT n.attempt FROM place.rowlock_job_run n
+      WHERE n.job = r.job AND (n.period_begin, n.attempt) >= (r.period_begin, r.attempt)
+      ORDER BY n.period_begin, n.attempt LIMIT 1 OFFSET $1::bigint) IS NOT NULL
+  ORDER BY r.period_end LIMIT $3::bigint FOR UPDATE OF r SKIP LOCKED) old
+WHERE d.job = old.job AND d.period_begin = old.period_begin AND d.attempt = old.attempt
+
 --- plain, durable_release, transaction_pooling, both, guarded, relaxed
 
 SELECT version, serves_from,
@@ -1074,11 +1153,15 @@ WITH made AS (INSERT INTO place.rowlock_lock (name, version) SELECT '', 0 WHERE 
   leaving AS (DELETE FROM place.rowlock_waiter WHERE false),
   sharing AS (DELETE FROM place.rowlock_share WHERE false),
   holding AS (DELETE FROM place.rowlock_edge WHERE false),
+  beginning AS (INSERT INTO place.rowlock_job_run SELECT * FROM place.rowlock_job_run WHERE false),
+  ending AS (UPDATE place.rowlock_job_run SET token = token WHERE false),
+  forgetting AS (DELETE FROM place.rowlock_job_run WHERE false),
   removing AS (DELETE FROM place.rowlock_lock WHERE false)
 SELECT c.relname::text FROM pg_catalog.pg_class c
 WHERE c.relnamespace = (SELECT h.relnamespace FROM pg_catalog.pg_class h
     WHERE h.oid = (SELECT tableoid FROM place.rowlock_migration LIMIT 1))
-  AND c.relname IN ('rowlock_' || 'lock', 'rowlock_' || 'waiter', 'rowlock_' || 'share', 'rowlock_' || 'edge')
+  AND c.relname IN ('rowlock_' || 'lock', 'rowlock_' || 'waiter', 'rowlock_' || 'share', 'rowlock_' || 'edge',
+    'rowlock_' || 'job_run')
   AND row_security_active(c.oid) AND (
     NOT EXISTS (SELECT FROM pg_catalog.pg_policy p WHERE p.polrelid = c.oid AND p.polpermissive AND p.polcmd = '*'
       AND pg_get_expr(p.polqual, p.polrelid) = 'true'
@@ -1140,7 +1223,7 @@ LOCK TABLE place.rowlock_witness IN EXCLUSIVE MODE
 
 --- plain, durable_release, guarded, relaxed
 
-UPDATE place.rowlock_migration SET serves_from = $2::integer WHERE version = $1::integer
+UPDATE place.rowlock_migration SET serves_from = $2::integer WHERE version >= $1::integer
 RETURNING version
 
 --- plain, transaction_pooling
@@ -2423,6 +2506,53 @@ RETURNING l.name
 
 --- transaction_pooling, both
 
+WITH own AS MATERIALIZED (
+  SELECT name, expires_at FROM place.rowlock_lock
+  WHERE name = $1::text AND acquisition = $2::text AND owner IS NOT NULL
+    AND expires_at > clock_timestamp() AND set_config('synchronous_commit', 'on', true) IS NOT NULL
+  FOR KEY SHARE SKIP LOCKED)
+UPDATE place.rowlock_job_run r SET finished_at = clock_timestamp(), result = 'lost' FROM own
+WHERE own.expires_at > clock_timestamp() AND r.job = own.name AND r.finished_at IS NULL
+  AND r.token <> $3::bigint
+
+--- transaction_pooling, both
+
+WITH own AS MATERIALIZED (
+  SELECT name, owner, expires_at FROM place.rowlock_lock
+  WHERE name = $1::text AND acquisition = $2::text AND owner IS NOT NULL
+    AND expires_at > clock_timestamp() AND set_config('synchronous_commit', 'on', true) IS NOT NULL
+  FOR KEY SHARE SKIP LOCKED),
+period AS MATERIALIZED (
+  SELECT timestamptz 'epoch' + $4::bigint * interval '1 microsecond' AS begins,
+    timestamptz 'epoch' + $5::bigint * interval '1 microsecond' AS ends)
+INSERT INTO place.rowlock_job_run (job, period_begin, attempt, period_end, owner, token, started_at)
+SELECT own.name, p.begins, (SELECT coalesce(max(r.attempt), 0) + 1 FROM place.rowlock_job_run r
+    WHERE r.job = own.name AND r.period_begin = p.begins), p.ends, own.owner, $3::bigint, clock_timestamp()
+FROM own, period p
+WHERE own.expires_at > clock_timestamp()
+  AND NOT EXISTS (SELECT FROM place.rowlock_job_run r WHERE r.job = own.name AND r.period_begin = p.begins
+    AND (r.succeeded = 1 OR r.token = $3::bigint OR r.attempt >= $6::bigint
+      OR r.finished_at <= clock_timestamp()
+        AND r.finished_at > clock_timestamp() - $7::bigint * interval '1 microsecond'))
+ON CONFLICT DO NOTHING
+
+--- transaction_pooling, both
+
+WITH own AS MATERIALIZED (
+  SELECT name, expires_at FROM place.rowlock_lock
+  WHERE name = $1::text AND acquisition = $2::text AND owner IS NOT NULL
+    AND expires_at > clock_timestamp() AND set_config('synchronous_commit', 'on', true) IS NOT NULL
+  FOR KEY SHARE SKIP LOCKED)
+UPDATE place.rowlock_job_run r SET finished_at = clock_timestamp(), result = $5::text,
+  exit_status = $6::bigint, signal_number = $7::bigint, output = $8::text,
+  succeeded = CASE WHEN $5::text = 'succeeded' THEN 1 END
+FROM own
+WHERE own.expires_at > clock_timestamp() AND r.job = own.name
+  AND r.period_begin = timestamptz 'epoch' + $4::bigint * interval '1 microsecond'
+  AND r.token = $3::bigint AND r.finished_at IS NULL
+
+--- transaction_pooling, both
+
 WITH changed AS (
   UPDATE place.rowlock_guard SET term = $5::bigint, incarnation = $2::text, quarantine = $3::bigint,
     since = clock_timestamp(),
@@ -2441,7 +2571,7 @@ SELECT term FROM changed
 
 --- transaction_pooling, both
 
-UPDATE place.rowlock_migration SET serves_from = $2::integer WHERE version = $1::integer AND set_config('synchronous_commit', 'on', true) IS NOT NULL
+UPDATE place.rowlock_migration SET serves_from = $2::integer WHERE version >= $1::integer AND set_config('synchronous_commit', 'on', true) IS NOT NULL
 RETURNING version
 
 --- transaction_pooling, both

@@ -155,10 +155,28 @@ WITH page AS MATERIALIZED (SELECT ticket, name, attempt, expires_at <= clock_us(
 DELETE FROM main.rowlock_waiter WHERE ticket = ?3 AND attempt = ?2 AND expires_at <= clock_us() - ?4
 
 --- the client
+UPDATE main.rowlock_job_run SET finished_at = clock_us(), result = 'lost' WHERE job = ?1 AND finished_at IS NULL AND token <> ?3 AND EXISTS (SELECT 1 FROM main.rowlock_lock WHERE name = ?1 AND acquisition = ?2 AND owner IS NOT NULL AND expires_at > clock_us())
+
+--- the client
+INSERT INTO main.rowlock_job_run (job, period_begin, attempt, period_end, owner, token, started_at) SELECT l.name, ?4, (SELECT ifnull(max(r.attempt), 0) + 1 FROM main.rowlock_job_run r WHERE r.job = ?1 AND r.period_begin = ?4), ?5, l.owner, ?3, clock_us() FROM main.rowlock_lock l WHERE l.name = ?1 AND l.acquisition = ?2 AND l.owner IS NOT NULL AND l.expires_at > clock_us() AND NOT EXISTS (SELECT 1 FROM main.rowlock_job_run r WHERE r.job = ?1 AND r.period_begin = ?4 AND (r.succeeded = 1 OR r.token = ?3 OR r.attempt >= ?6 OR r.finished_at <= clock_us() AND r.finished_at > clock_us() - ?7))
+
+--- the client
+UPDATE main.rowlock_job_run SET finished_at = clock_us(), result = ?5, exit_status = ?6, signal_number = ?7, output = ?8, succeeded = iif(?5 = 'succeeded', 1, NULL) WHERE job = ?1 AND period_begin = ?4 AND token = ?3 AND finished_at IS NULL AND EXISTS (SELECT 1 FROM main.rowlock_lock WHERE name = ?1 AND acquisition = ?2 AND owner IS NOT NULL AND expires_at > clock_us())
+
+--- the client
+SELECT r.job, r.period_begin, r.period_end, r.attempt, r.owner, r.token, r.started_at, r.finished_at, ifnull(r.result, iif(EXISTS (SELECT 1 FROM main.rowlock_lock l WHERE l.name = r.job AND l.version = r.token AND l.owner IS NOT NULL AND l.expires_at > clock_us()), 'running', 'lost')), r.exit_status, r.signal_number, r.output FROM main.rowlock_job_run r WHERE r.job = ?1 AND r.period_begin = ?2 ORDER BY r.attempt DESC
+
+--- the client
+SELECT r.job, r.period_begin, r.period_end, r.attempt, r.owner, r.token, r.started_at, r.finished_at, ifnull(r.result, iif(EXISTS (SELECT 1 FROM main.rowlock_lock l WHERE l.name = r.job AND l.version = r.token AND l.owner IS NOT NULL AND l.expires_at > clock_us()), 'running', 'lost')), r.exit_status, r.signal_number, r.output FROM (SELECT *, row_number() OVER (PARTITION BY job ORDER BY period_begin DESC, attempt DESC) AS place FROM main.rowlock_job_run WHERE job >= ?1 AND (?2 IS NULL OR job < ?2)) r WHERE r.place <= ?3 ORDER BY r.job, r.place
+
+--- the client
+DELETE FROM main.rowlock_job_run WHERE rowid IN (SELECT r.rowid FROM main.rowlock_job_run r WHERE r.period_end <= clock_us() - ?2 AND (SELECT n.attempt FROM main.rowlock_job_run n WHERE n.job = r.job AND (n.period_begin, n.attempt) >= (r.period_begin, r.attempt) ORDER BY n.period_begin, n.attempt LIMIT 1 OFFSET ?1) IS NOT NULL ORDER BY r.period_end LIMIT ?3)
+
+--- the client
 SELECT version, serves_from, installation, applied_at, clock_us(), checksum FROM main.rowlock_migration ORDER BY version DESC
 
 --- the client
-SELECT 1 FROM main.rowlock_waiter, main.rowlock_share, main.rowlock_edge WHERE 0
+SELECT 1 FROM main.rowlock_waiter, main.rowlock_share, main.rowlock_edge, main.rowlock_job_run WHERE 0
 
 --- the client
 UPDATE main.rowlock_lock SET version = version WHERE 0
