@@ -129,7 +129,7 @@ void add_sweep(CLI::App& app, options& to) {
   add(app, "--batch", a_count, sweep.how.batch,
       "How many rows one statement looks at, and deletes, at most: 1 to 10000. Default: 1000.");
   add(app, "--keep-runs", a_count, sweep.how.kept_runs,
-      "Keep the last runs of each job, so many of them. Default: 100.");
+      "How many of the last runs of each job are kept, however old they are: 1 to 10000. Default: 100.");
   add(app, "--run-retention", bounds{24h, 24h * 3650}, sweep.how.run_retention,
       "Keep other runs of jobs for this time after their period: 1d to 3650d. Default: 400d.");
   auto& quiet = *app.add_flag("--quiet", sweep.is_quiet, "Do not say what was swept.");
