@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/text.hpp"
+#include "base/time_zone.hpp"
 #include "command/words.hpp"
 
 namespace rowlock::command {
@@ -40,6 +42,23 @@ void refuse_at_least_beyond_the_lease(const CLI::App& taking, const lock_options
                     ", after which the name would be free if rowlock died; give --lease " + least + " too"};
 }
 
+void refuse_impossible_period(const CLI::App& taking, const run_options& given) {
+  if (!given.every) return;
+  const auto& job = given.job;
+  if (given.lock.strategy == strategy::for_update)
+    throw usage_error{"--every records runs under a lease, and for_update has none; choose another --strategy"};
+  if ((job.at || !job.time_zone.empty()) && *given.every % std::chrono::hours{24} != duration::zero())
+    throw usage_error{fmt::format("{} is for periods of whole days, and --every is {}; write --every 1d, or a multiple",
+                                  job.at ? "--at" : "--timezone", typed(taking, "--every", *given.every))};
+  if (!job.time_zone.empty() && !base::time_zone::find(job.time_zone))
+    throw usage_error{base::quoted(job.time_zone) +
+                      " is no time zone that this machine knows; write one like Europe/Berlin, and see that the "
+                      "package tzdata is installed"};
+  if (job.timeout > given.every)
+    throw usage_error{fmt::format("--timeout {} is longer than the period, --every {}",
+                                  typed(taking, "--timeout", *job.timeout), typed(taking, "--every", *given.every))};
+}
+
 }  // namespace
 
 void refuse_contradictions(const CLI::App& app, const run_options& given) {
@@ -50,6 +69,7 @@ void refuse_contradictions(const CLI::App& app, const run_options& given) {
     refuse_what_cannot_be_shared(taking, given);
     refuse_at_least_beyond_the_lease(taking, given.lock);
   }
+  refuse_impossible_period(*app.get_subcommand("run"), given);
   const auto& sweep = *app.get_subcommand("sweep");
   if (sweep.parsed() && sweep.count("--once") + sweep.count("--every") == 0)
     throw usage_error{

@@ -2,6 +2,8 @@
 
 #include <rowlock/error.hpp>
 
+#include <sys/wait.h>
+
 #include <stdexcept>
 #include <string>
 
@@ -19,10 +21,14 @@ inline constexpr int not_written = 74;
 inline constexpr int busy = 75;
 inline constexpr int no_permission = 77;
 inline constexpr int schema = 78;
+inline constexpr int timed_out = 124;  // as timeout(1)
 inline constexpr int not_executable = 126;
 inline constexpr int not_found = 127;
 inline constexpr int killed_by = 128;  // plus the signal's number
 }  // namespace exit_status
+
+/// A shell's form of the status that wait(2) reports.
+inline int status_of_end(int raw) { return WIFEXITED(raw) ? WEXITSTATUS(raw) : exit_status::killed_by + WTERMSIG(raw); }
 
 inline int status_of(const error& e) {
   if (e.code().category() != error_category()) return exit_status::internal;

@@ -14,7 +14,6 @@
 
 #include "command/database.hpp"
 #include "command/exit_status.hpp"
-#include "command/job.hpp"
 
 namespace rowlock::command {
 
@@ -27,7 +26,7 @@ struct order {
 
 struct report {
   enum class kind : int { started, not_started, over } what{};
-  int number = 0;  // the command's process id, negative on a terminal; why exec failed; or the exit status
+  int number = 0;  // the command's process id, negative on a terminal; why exec failed; or its end
 };
 
 // If the other end is closed, receive() reports it.
@@ -53,8 +52,8 @@ std::optional<Message> receive(const descriptor& socket, int flags) {
 /// The work of the process between rowlock and the command.
 class guard {
  public:
-  guard(const options& given, const signals& taken, const descriptor& socket)
-      : given_{given}, taken_{taken}, socket_{socket} {}
+  guard(const options& given, const signals& taken, job::outputs to, const descriptor& socket)
+      : given_{given}, taken_{taken}, to_{to}, socket_{socket} {}
 
   void work() {
     const bell never;
@@ -91,7 +90,7 @@ class guard {
   void start(std::int64_t token) try {
     job_.emplace(given_.run.command,
                  job::variables{{"ROWLOCK_NAME", given_.name}, {"ROWLOCK_TOKEN", std::to_string(token)}}, taken_,
-                 group_);
+                 group_, to_);
     send(socket_, report{report::kind::started, job_->is_on_terminal() ? -job_->id() : job_->id()});
   } catch (const exec_failed& e) {
     send(socket_, report{report::kind::not_started, e.code});
@@ -101,6 +100,7 @@ class guard {
 
   const options& given_;
   const signals& taken_;
+  const job::outputs to_;
   const descriptor& socket_;
   const pid_t group_ = ::getpgrp();
   bool is_alone_ = false;
@@ -108,8 +108,8 @@ class guard {
 };
 
 // Prints the reason before this end of the socket is closed, because rowlock then kills all that is left.
-[[noreturn]] void be_guard(const options& given, const signals& taken, const descriptor& socket) try {
-  guard it{given, taken, socket};
+[[noreturn]] void be_guard(const options& given, const signals& taken, job::outputs to, const descriptor& socket) try {
+  guard it{given, taken, to, socket};
   ::setpgid(0, 0);
   ::prctl(PR_SET_NAME, guard_name);
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -122,7 +122,7 @@ class guard {
 
 }  // namespace
 
-guardian::guardian(const options& given, const signals& taken) : given_{given} {
+guardian::guardian(const options& given, const signals& taken, job::outputs to) : given_{given} {
   std::array<int, 2> ends{};
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) fail("socketpair");
   socket_ = descriptor{ends[0]};
@@ -132,7 +132,7 @@ guardian::guardian(const options& given, const signals& taken) : given_{given} {
   if (pid_ < 0) fail("fork");
   if (pid_ > 0) return;
   socket_ = descriptor{};
-  be_guard(given, taken, other);
+  be_guard(given, taken, to, other);
 }
 
 guardian::~guardian() {
@@ -169,7 +169,7 @@ std::optional<int> guardian::status() try {
 } catch (const nothing_more&) {
   say("the process rowlock-guard, which watches the command, was killed; killing the command");
   kill_all_descendants();
-  return exit_status::killed_by + SIGKILL;
+  return SIGKILL;
 }
 
 }  // namespace rowlock::command

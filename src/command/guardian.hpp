@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "command/job.hpp"
 #include "command/options.hpp"
 #include "command/signals.hpp"
 
@@ -18,8 +19,8 @@ namespace rowlock::command {
 ///   idle --start()--> running --status() has a value--> idle
 class guardian {
  public:
-  /// Forks: this process must have no other thread.
-  guardian(const options& given, const signals& taken);
+  /// Forks: this process must have no other thread. The command writes to `to`.
+  guardian(const options& given, const signals& taken, job::outputs to = {});
   guardian(const guardian&) = delete;
   guardian& operator=(const guardian&) = delete;
   ~guardian();
@@ -31,7 +32,7 @@ class guardian {
   void end() const;
   void end_later() const;
 
-  /// The exit status of the command, or 128 plus the signal that ended it; nullopt: it is not over.
+  /// How the command ended, as wait(2) reports it; nullopt: it is not over.
   std::optional<int> status();
   /// Ready when there may be a status.
   pollfd readable() const noexcept { return {.fd = socket_.number(), .events = POLLIN, .revents = 0}; }

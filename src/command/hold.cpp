@@ -54,7 +54,7 @@ int hold(const options& given) {
     throw not_written{"standard output, where the token is to be written, is closed"};
   const signals taken;
   return with_lock(
-      given, taken, [&](held_set& held) { return hold_it(held, given, taken); }, STDOUT_FILENO);
+      given, taken, [&](client&, held_set& held) { return hold_it(held, given, taken); }, STDOUT_FILENO);
 }
 
 }  // namespace rowlock::command

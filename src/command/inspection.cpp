@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "command/database.hpp"
+#include "command/job_runs.hpp"
 #include "command/output.hpp"
 #include "command/situation.hpp"
 #include "command/wait_graph.hpp"
@@ -15,6 +16,8 @@
 namespace rowlock::command {
 
 namespace {
+
+constexpr std::size_t runs_to_sum_up = 1000;
 
 void write_holders(std::ostream& out, const std::vector<lock_info>& held) {
   std::vector<table_line> lines{{"NAME", "TOKEN", "HELD", "EXPIRES", "OWNER", "NOTE"}};
@@ -54,11 +57,15 @@ int list(const options& given) {
 int show(const options& given) {
   auto locks = connect(given);
   const auto seen = look_at(locks, given.name);
+  const auto runs = runs_of(locks, given.name, runs_to_sum_up);
   if (given.as_json) {
-    print(seen.holder || !seen.queue.empty() ? json_of(seen) : json{});
+    auto all = json_of(seen);
+    if (!runs.empty()) all["job"] = json_of_summary(runs);
+    print(seen.holder || !seen.queue.empty() || !runs.empty() ? all : json{});
   } else {
     if (!seen.holder) say(why_not_freed(given.name, freeing::not_held));
     write(std::cout, seen);
+    write_summary(std::cout, runs);
   }
   return seen.holder ? exit_status::done : exit_status::none;
 }

@@ -45,7 +45,9 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 }
 
 [[noreturn]] void become(char* const* argv, char* const* envp, const signals& taken, pid_t group, pid_t parent,
-                         int failures) noexcept {
+                         job::outputs to, int failures) noexcept {
+  if (to.out >= 0) ::dup2(to.out, STDOUT_FILENO);
+  if (to.err >= 0) ::dup2(to.err, STDERR_FILENO);
   ::setpgid(0, group);
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   taken.restore();
@@ -137,7 +139,7 @@ std::optional<process> process_in(const std::filesystem::path& stat) {
 not_started::not_started(const std::string& program, int code)
     : failure{why_not_started(program, code), code == ENOENT ? exit_status::not_found : exit_status::not_executable} {}
 
-job::job(const std::vector<std::string>& words, const variables& more, const signals& taken, pid_t group)
+job::job(const std::vector<std::string>& words, const variables& more, const signals& taken, pid_t group, outputs to)
     : is_on_terminal_{static_cast<bool>(open_terminal())}, earlier_{earlier_ones()} {
   auto arguments = words;
   auto environment = environment_with(more);
@@ -150,7 +152,7 @@ job::job(const std::vector<std::string>& words, const variables& more, const sig
   const pid_t parent = ::getpid();
   pid_ = ::fork();
   if (pid_ < 0) fail("fork");
-  if (pid_ == 0) become(argv.data(), envp.data(), taken, is_on_terminal_ ? group : 0, parent, reporting.number());
+  if (pid_ == 0) become(argv.data(), envp.data(), taken, is_on_terminal_ ? group : 0, parent, to, reporting.number());
   reporting = descriptor{};
   if (const int code = code_from(failures.number()); code != 0) {
     ::waitpid(pid_, nullptr, 0);
@@ -207,7 +209,7 @@ std::optional<int> job::status() {
 void job::reap() {
   int raw = 0;
   for (pid_t ended = 0; (ended = ::waitpid(-1, &raw, WNOHANG)) > 0; earlier_.erase(ended))
-    if (ended == pid_) status_ = WIFEXITED(raw) ? WEXITSTATUS(raw) : exit_status::killed_by + WTERMSIG(raw);
+    if (ended == pid_) status_ = raw;
 }
 
 // The number of a group is not reused while the group has members. A killed process that does not end is stuck in the

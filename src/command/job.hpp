@@ -50,9 +50,14 @@ class job {
  public:
   using variables = std::vector<std::pair<std::string, std::string>>;
   using clock = std::chrono::steady_clock;
+  /// In place of standard output and standard error; -1: the same.
+  struct outputs {
+    int out = -1;
+    int err = -1;
+  };
 
   /// Throws exec_failed.
-  job(const std::vector<std::string>& words, const variables& more, const signals& taken, pid_t group);
+  job(const std::vector<std::string>& words, const variables& more, const signals& taken, pid_t group, outputs to);
 
   pid_t id() const noexcept { return pid_; }
   bool is_on_terminal() const noexcept { return is_on_terminal_; }
@@ -63,7 +68,7 @@ class job {
   /// Sends SIGKILL after `grace`.
   void end_later(clock::duration grace);
 
-  /// The command's exit status, or 128 plus the signal that ended it; nullopt: the job is not over.
+  /// How the command ended, as wait(2) reports it; nullopt: the job is not over.
   std::optional<int> status();
   /// The longest wait before the next status(): the end of some processes is not reported. nullopt: no limit.
   std::optional<std::chrono::milliseconds> patience() const;

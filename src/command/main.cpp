@@ -17,21 +17,14 @@ namespace rowlock::command {
 namespace {
 
 /// In the order of `subcommand`.
-constexpr int (*actions[])(const options&) = {run,
-                                              hold,
-                                              run,
-                                              migrate,
-                                              sweep,
-                                              list,
-                                              show,
-                                              waiters,
-                                              release,
-                                              top,
-                                              check,
-                                              metrics,
-                                              guard_failovers,
-                                              print_sql,
-                                              print_completion};
+constexpr int (*actions[])(const options&) = {run,       hold,
+                                              run,       migrate,
+                                              sweep,     list,
+                                              show,      history,
+                                              waiters,   release,
+                                              top,       check,
+                                              metrics,   guard_failovers,
+                                              print_sql, print_completion};
 
 // A full disk must not pass for an empty list.
 int with_all_written(int status) {

@@ -72,6 +72,12 @@ inline constexpr kind<int> a_status{"STATUS", parse_number<int, 0, 255>,
                                     "is no exit status; write a number from 0 to 255"};
 inline constexpr kind<std::size_t> a_count{"NUMBER", parse_number<std::size_t, 1, 10000>,
                                            "is no number of rows; write one from 1 to 10000"};
+inline constexpr kind<std::size_t> some_runs{"NUMBER", parse_number<std::size_t, 0, 1'000'000>,
+                                             "is no number of runs; write one from 0 to 1000000"};
+inline constexpr kind<int> some_retries{"NUMBER", parse_number<int, 0, 1'000'000>,
+                                        "is no number of retries; write one from 0 to 1000000"};
+inline constexpr kind<std::chrono::minutes> a_time_of_day{"HH:MM", parse_time_of_day,
+                                                          "is no time of day; write one like 03:00"};
 inline constexpr kind<std::int64_t> some_permits{"NUMBER", parse_number<std::int64_t, 1, 1'000'000>,
                                                  "is no number of permits; write one from 1 to 1000000"};
 inline constexpr kind<std::int64_t> a_token{"TOKEN",
@@ -112,6 +118,8 @@ struct bounds {
 
 inline constexpr bounds up_to_ten_years{duration::zero(), 24h * 3650};
 inline constexpr bounds length_of_a_lease{100ms, 24h * 30};
+inline constexpr bounds length_of_a_period{1s, 24h * 366};
+inline constexpr bounds up_to_a_day{duration::zero(), 24h};
 inline constexpr bounds up_to_thirty_days{duration::zero(), 24h * 30};
 
 /// The library checks bounds too, but its messages are in microseconds.

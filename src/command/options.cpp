@@ -91,9 +91,36 @@ void add_command(CLI::App& app, run_options& run, const std::string& when) {
       ->type_name("STRING");
 }
 
+/// The options about running once in a period.
+void add_period(CLI::App& app, run_options& run) {
+  job_options& job = run.job;
+  auto& every = add(app, "--every", length_of_a_period, run.every,
+                    "Run COMMAND until it has succeeded once in each period of this length, of all hosts: 1s to 366d. "
+                    "See PERIODS.");
+  every.excludes(app.get_option("--shared"))->excludes(app.get_option("--permits"));
+  add(app, "--at", a_time_of_day, job.at, "With days: the local time at which a period begins. Default: 00:00.")
+      .needs(&every);
+  app.add_option("--timezone", job.time_zone, "With days: the time zone, like Europe/Berlin. Default: UTC.")
+      ->type_name("ZONE")
+      ->needs(&every);
+  auto& retries = *add(app, "--retries", some_retries, job.retries,
+                       "How many more runs may begin in a period after one that did not succeed. Default: 0.")
+                       .needs(&every);
+  add(app, "--retry-wait", up_to_a_day, job.retry_wait,
+      "How long the next run waits after one that did not succeed: 0 to 1d. Default: 0.")
+      .needs(&retries);
+  add(app, "--timeout", length_of_a_period, job.timeout,
+      "The longest time that a run may take: then it is ended, as if the lock was lost. Not longer than --every.")
+      .needs(&every);
+  app.add_flag("--keep-output", run.keeps_output,
+               "Record the last KiB that COMMAND writes to standard output and standard error.")
+      ->needs(&every);
+}
+
 void add_run(CLI::App& app, options& to) {
   add_lock(app, to);
-  add_command(app, to.run, "if the lock was lost");
+  add_period(app, to.run);
+  add_command(app, to.run, "if the lock was lost, or --timeout is over");
 }
 
 void add_lead(CLI::App& app, options& to) {
@@ -128,10 +155,10 @@ void add_sweep(CLI::App& app, options& to) {
       "Delete a row when its name has had no holder for this time: 1m to 365d. Default: 1h.");
   add(app, "--batch", a_count, sweep.how.batch,
       "How many rows one statement looks at, and deletes, at most: 1 to 10000. Default: 1000.");
-  add(app, "--keep-runs", a_count, sweep.how.kept_runs,
-      "How many of the last runs of each job are kept, however old they are: 1 to 10000. Default: 100.");
+  add(app, "--keep-runs", some_runs, sweep.how.kept_runs,
+      "Keep so many of the last runs of each job, however old: 0 to 1000000. Default: 100.");
   add(app, "--run-retention", bounds{24h, 24h * 3650}, sweep.how.run_retention,
-      "Keep other runs of jobs for this time after their period: 1d to 3650d. Default: 400d.");
+      "Delete other runs of a job when their period ended so long ago: 1d to 3650d. Default: 400d.");
   auto& quiet = *app.add_flag("--quiet", sweep.is_quiet, "Do not say what was swept.");
   app.add_flag("--json", to.as_json, "With --once: print JSON, for programs.")->needs(&once)->excludes(&quiet);
 }
@@ -157,6 +184,13 @@ void add_waiters(CLI::App& app, options& to) {
   app.add_flag("--graph", to.waiters.is_graph, "Print who waits for whom, for all names.")
       ->excludes(&name)
       ->excludes(&prefix);
+  add_json(app, to);
+}
+
+void add_history(CLI::App& app, options& to) {
+  app.add_option("NAME", to.name);
+  add(app, "--last", a_count, to.history.last, "How many runs to print of each job: 1 to 10000. Default: 20.");
+  app.add_flag("--failed", to.history.only_failed, "Print only runs that have ended, and not succeeded.");
   add_json(app, to);
 }
 
@@ -268,6 +302,7 @@ void add_everything(CLI::App& app, options& to, help_options& help) {
   add_subcommand(app, to, "sweep", subcommand::sweep, add_sweep);
   add_subcommand(app, to, "list", subcommand::list, add_list);
   add_subcommand(app, to, "show", subcommand::show, add_name_and_json);
+  add_subcommand(app, to, "history", subcommand::history, add_history);
   add_subcommand(app, to, "waiters", subcommand::waiters, add_waiters);
   add_subcommand(app, to, "release", subcommand::release, add_release);
   add_subcommand(app, to, "top", subcommand::top, add_top);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <rowlock/job.hpp>
 #include <rowlock/options.hpp>
 #include <rowlock/sweeper.hpp>
 
@@ -21,6 +22,7 @@ enum class subcommand : std::uint8_t {
   sweep,
   list,
   show,
+  history,
   waiters,
   release,
   top,
@@ -43,6 +45,9 @@ struct run_options {
   bool is_verbose = false;
   int busy_exit = exit_status::busy;
   int lost_exit = exit_status::lost;
+  std::optional<duration> every{};  ///< run: once in each period of this length, as `job` says, and recorded
+  job_options job{};
+  bool keeps_output = false;
   bool restarts = false;  ///< lead: start the command again when it has ended
   std::string shell_command{};
   std::vector<std::string> command{};
@@ -62,6 +67,12 @@ struct sweep_options {
   sweeper_options how{};
   bool is_once = false;
   bool is_quiet = false;
+};
+
+/// rowlock history.
+struct history_options {
+  std::size_t last = 20;
+  bool only_failed = false;
 };
 
 /// rowlock waiters.
@@ -123,6 +134,7 @@ struct options {
   run_options run{};
   migrate_options migrate{};
   sweep_options sweep{};
+  history_options history{};
   waiters_options waiters{};
   top_options top{};
   release_options release{};

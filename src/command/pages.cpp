@@ -13,7 +13,7 @@ namespace {
 /// Texts that several pages share, besides `waiting`.
 constexpr std::string_view statuses = R"(## EXIT STATUS
  0    done
- 1    show, waiters, release, guard: there is none, or nothing was changed
+ 1    show, history, waiters, release, guard: there is none, or nothing was changed
  64   the command line, the name of a lock or a URL is wrong
  69   the database cannot be reached, or does not answer
  74   standard output, or a file, cannot be written to
@@ -49,10 +49,13 @@ Say where the locks live, and make the tables there, once:
  rowlock migrate
  rowlock check
 
-A line for the crontabs of several hosts: the job runs on one of them, and the others skip it, although their clocks differ
-by minutes. The first line of the file is the URL:
+Lines for the crontabs of several hosts: the job succeeds once a day on one of them, although their clocks differ by minutes.
+The first line of the file is the URL:
  ROWLOCK_DATABASE_FILE=/etc/rowlock/database
- 0 3 * * *  rowlock run -n --quiet -E 0 --at-least 5m --lease 5m nightly nightly.sh
+ 0 3 * * *  rowlock run nightly --every 1d --timezone Europe/Berlin --retries 2 --quiet -- nightly.sh
+
+What became of it:
+ rowlock history nightly
 
 Which locks are held, who holds this one, and who waits for it:
  rowlock list
@@ -121,14 +124,41 @@ Prints the holder of the lock NAME and, below, its waiters in their order: ticke
 wait began, owner (application:host:pid:id), thread and note. The exit status is 1 if there is no holder, even if there are
 waiters.
 
-A lock that was released, but is kept by --at-least, is shown with its last owner and the thread (released). The holders of
+A lock that was released, but is kept by --at-least, is shown as finished, with its last owner and the thread (released). For
+a job (see rowlock run --every) it prints the last success, the last failure, and when the next period begins. The holders of
 a shared lock are shown below it: token, time since the grant, time until the lease ends, permits, owner, thread and note.
 
 With --json it prints an object as in the list, with "waiters", an array of objects (name, ticket, owner, thread,
 waits_for_us, note), and for a shared lock "holders", an array of objects as in the list. Without a holder its fields are
-null; without waiters too, the answer is null.
+null; without waiters too, and if it is no job, the answer is null. For a job there is "job": last_success and last_failure,
+each an object as in the history or null, and next_period.
 
 @options)"},
+    {"history", "history [OPTION]... [NAME]", "list the runs of a job, or of all jobs", R"(## DESCRIPTION
+Prints the last runs of the job NAME, the newest first: job, beginning of its period, number of the run in the period, host,
+time of its beginning, how long it took, and its result. Times are UTC, by the database's clock. Without NAME it prints the
+runs of each job, in the order of the names' bytes. The exit status is 1 if there are none. Runs are recorded by rowlock run
+--every, and by programs. The results are
+ succeeded      it is the success of its period
+ exit status N  COMMAND exited so
+ failed         the work of a program threw an exception
+ signal N       this signal ended COMMAND
+ timed out      it took longer than --timeout
+ lost           it lost its lock, or its rowlock or its host died
+ running        it has not ended
+
+rowlock sweep deletes old runs: see its options --keep-runs and --run-retention.
+
+With --json it prints an array of objects: job, period_begin, period_end, attempt (the number in the period), owner, host,
+token, started_at, finished_at, took_us, result (succeeded, failed, killed, timed_out, lost or running), exit_status, signal
+and output, the last KiB of the output with --keep-output, or the message of the exception. A value that does not exist is
+null.
+
+@options
+
+## EXAMPLES
+The last failures of all jobs, with what they printed:
+ rowlock history --failed --last 3 --json)"},
     {"waiters", "waiters [OPTION]... [NAME]", "list the waiters for a lock, or for all locks", R"(## DESCRIPTION
 Prints the waiters for the lock NAME in their order: ticket (the least is the next), time since the wait began, owner
 (application:host:pid:id), thread and note. Without NAME it prints the waiters for every lock, with the lock's name first,
@@ -224,14 +254,15 @@ What does a lock cost here?
  rowlock check --measure)"},
     {"metrics", "metrics [OPTION]...", "print metrics of the database, for monitoring", R"(## DESCRIPTION
 Prints metrics of the database as OpenMetrics text: the numbers of names, of held locks and of waiters, and the longest hold
-and wait. It reads all rows: run it once a minute or so. If that fails, rowlock_database_up is 0, all other metrics are left
+and wait; for each job its last success, its period, the time of its last run, whether it runs, and what became of its last 100
+runs. It reads all rows: run it once a minute or so. If that fails, rowlock_database_up is 0, all other metrics are left
 out, and the exit status is that of the failure.
 
 With --output it replaces a file in one step, so that a reader finds the old text or the new. The file's mode is 0644, less
 the umask.
 
-With --json it prints an object: up, names, held, held_by_transaction, waiters, longest_hold_us and longest_wait_us. A value
-that is unknown or does not exist is null.
+With --json it prints an object: up, names, held, held_by_transaction, waiters, longest_hold_us, longest_wait_us and job_runs,
+an array as of rowlock history --json. A value that is unknown or does not exist is null.
 
 @options
 

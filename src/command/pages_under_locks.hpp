@@ -48,17 +48,42 @@ Options of rowlock come before COMMAND; all words after it belong to it. After -
 That of COMMAND, or
  64   the command line, the name of the lock or a URL is wrong
  69   the database cannot be reached, or does not answer
- 70   the lock was lost while COMMAND ran, whatever that returned (--lost-exit)
- 75   the lock was not acquired in time (--busy-exit)
+ 70   the lock was lost while COMMAND ran, whatever that returned (--lost-exit); with --every, no success is recorded
+ 75   the lock was not acquired in time; with --every also: no more runs may begin now (--busy-exit)
  77   no permission: for the file, the database or the tables
  78   rowlock's tables are missing, or of another version: see migrate
+ 124  COMMAND was ended, because --timeout was over
  126  COMMAND was found but cannot be executed
  127  COMMAND was not found
  128+n  signal n ended COMMAND
+With --every it is 0, too, if COMMAND has succeeded in this period before.
 
 ## ENVIRONMENT OF THE COMMAND
 ROWLOCK_NAME is the lock's name. ROWLOCK_TOKEN is its fencing token, a number that grows with every holder: a storage that
 remembers the largest it has seen can refuse a late writer.
+
+## PERIODS
+With --every, NAME is a job that is to succeed once in each period, over all hosts. COMMAND is run unless it has succeeded in
+this period. Every run is recorded in the database, with its end: rowlock history prints the runs. A success is recorded in
+the transaction that confirms the lock, so a rowlock that has lost the lock cannot record one, and no period has two.
+
+Periods are those of the database's clock: the clocks of the hosts do not matter. Without --at and --timezone a period begins
+at a multiple of --every since 1970-01-01 00:00 UTC. For a number of days it begins at the local time --at in --timezone, on
+each day that is a multiple of --every after 1970-01-01; around a change of summer time a day has 23 or 25 hours. Give the same
+options on all hosts.
+
+A period starts nothing: cron or a timer does. Let it do so in the middle of a period rather than when it begins: if the clock
+of a host is ahead of the database's, it would be in the period before, whose success is recorded already.
+
+A run that fails, is killed, takes longer than --timeout or loses its lock is followed by another after --retry-wait, by this
+rowlock or by that of another host, whichever acquires the lock first, until --retries more runs have begun in the period. A
+run whose host has died is found by the next rowlock that acquires the lock; it counts as a run. A run that lost its lock may
+have done its work, and the next one repeats it: such work needs the fencing token.
+
+If the job has succeeded in this period, rowlock says so and exits with 0. If no more runs may begin, it exits with
+--busy-exit. With --quiet it says nothing of both.
+
+With --keep-output COMMAND writes to pipes, not to a terminal or a file, and rowlock passes on what it reads from them.
 
 ## SHARING
 With --shared, any number of commands hold the lock at once, and none that asks for it without --shared. With --permits
@@ -80,11 +105,12 @@ transaction but a file beside the database that the operating system keeps locke
 @environment
 
 ## EXAMPLES
-A job that runs on one of several hosts, whose clocks differ by less than 5 minutes; the others skip it:
- 0 3 * * *  rowlock run -n --quiet -E 0 --at-least 5m --lease 5m nightly nightly.sh
+A job that is to succeed once a day, in the crontabs of several hosts, with two more runs if it fails:
+ 0 3 * * *  rowlock run nightly --every 1d --timezone Europe/Berlin --retries 2 --retry-wait 5m --quiet -- nightly.sh
+ rowlock history nightly
 
-The same, but each waits for a database that is away: --at-least is the wait and the difference between the clocks:
- 0 3 * * *  rowlock run -w 10m --quiet -E 0 --at-least 15m --lease 15m nightly nightly.sh
+A job that runs on one of several hosts at a time; the others skip it:
+ */5 * * * *  rowlock run -n --quiet -E 0 mail-queue -- send-mail.sh
 
 One deployment after the other, for at most ten minutes of waiting:
  rowlock run --wait 10m --note "$USER" deploy ./deploy.sh production)";

@@ -27,7 +27,7 @@ std::string permits_in_words(std::int64_t permits) {
 }
 
 std::string bond_of(const lock_info& lock) {
-  if (is_released(lock)) return "a released lock, whose at_least keeps the name taken until it expires";
+  if (is_released(lock)) return "finished: at_least keeps the name taken until it expires";
   if (lock.sharers > 0) return "leases, " + permits_in_words(lock.sharers);
   if (!lock.held_by_transaction) return "a lease";
   return "a transaction" + (is_session(lock.thread) ? " of " + lock.thread : std::string{});
@@ -99,7 +99,7 @@ std::vector<lock_info> holders_of(client& locks, const lock_name& name) {
 
 std::string owner_of(const lock_info& lock) {
   if (lock.sharers > 0) return lock.owner + ", " + permits_in_words(lock.sharers);
-  if (is_released(lock)) return lock.owner + " (released; at_least keeps the name taken)";
+  if (is_released(lock)) return lock.owner + " (finished, kept until it expires)";
   if (!lock.held_by_transaction) return lock.owner;
   if (lock.owner.empty()) return bond_of(lock);
   return is_session(lock.thread) ? lock.owner + ", " + bond_of(lock) : lock.owner;

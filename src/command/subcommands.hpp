@@ -8,6 +8,7 @@ namespace rowlock::command {
 int check(const options& given);
 int print_completion(const options& given);
 int guard_failovers(const options& given);
+int history(const options& given);
 int list(const options& given);
 int metrics(const options& given);
 int migrate(const options& given);

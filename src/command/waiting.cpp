@@ -217,7 +217,7 @@ int with_lock(const options& given, const signals& taken, const work_under_lock&
   for (bool was_reached = false;;) {
     auto has = obtain(given, taken, was_reached, output);
     if (!has.held) return busy(given, *has.locks);
-    if (const auto status = work(*has.held)) return *status;
+    if (const auto status = work(*has.locks, *has.held)) return *status;
   }
 }
 

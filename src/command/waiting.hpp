@@ -1,5 +1,6 @@
 #pragma once
 
+#include <rowlock/client.hpp>
 #include <rowlock/held_set.hpp>
 
 #include <functional>
@@ -12,7 +13,7 @@
 namespace rowlock::command {
 
 /// Works while the lock is held, and returns the exit status. nullopt: the lock was lost; acquire it again.
-using work_under_lock = std::function<std::optional<int>(held_set& held)>;
+using work_under_lock = std::function<std::optional<int>(client& locks, held_set& held)>;
 
 /// Waits for the lock, and for an unreachable database, as long as the options allow; then does the work. Reports on
 /// the wait as the options say, and why the lock was not granted in time. A signal that would have ended rowlock ends

@@ -62,6 +62,14 @@ std::optional<duration> parse_duration(std::string_view text) {
   return std::nullopt;
 }
 
+std::optional<std::chrono::minutes> parse_time_of_day(std::string_view text) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  if (text.size() != 5 || text[2] != ':' || std::count_if(text.begin(), text.end(), is_digit) != 4) return std::nullopt;
+  const auto number = [&](std::size_t at) { return 10 * (text[at] - '0') + (text[at + 1] - '0'); };
+  if (number(0) > 23 || number(3) > 59) return std::nullopt;
+  return std::chrono::hours{number(0)} + std::chrono::minutes{number(3)};
+}
+
 std::string format_duration(duration d) {
   d = std::clamp<duration>(d, duration::min() + 1s, duration::max() - 1s);  // rows may contain any value
   const auto milliseconds = std::chrono::round<std::chrono::milliseconds>(d).count();

@@ -14,6 +14,9 @@ namespace rowlock::command {
 /// is no duration.
 std::optional<duration> parse_duration(std::string_view text);
 
+/// Parses 03:00; nullopt: the text is no time of day.
+std::optional<std::chrono::minutes> parse_time_of_day(std::string_view text);
+
 /// For people: the two largest units, as in 3m05s or 1d02h. parse_duration() reads it back.
 std::string format_duration(duration d);
 
