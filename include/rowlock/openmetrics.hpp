@@ -5,8 +5,10 @@
 
 #include <iosfwd>
 #include <optional>
+#include <vector>
 
 #include <rowlock/export.hpp>
+#include <rowlock/job.hpp>
 #include <rowlock/statistics.hpp>
 
 namespace rowlock::inline v1 {
@@ -23,7 +25,11 @@ ROWLOCK_EXPORT void write_openmetrics(std::ostream& to, const client_statistics&
 ///
 /// std::nullopt means that the database did not answer: the text then contains only rowlock_database_up, with the value
 /// 0.
-ROWLOCK_EXPORT void write_openmetrics(std::ostream& to, const std::optional<database_statistics>& of);
+///
+/// `runs`: as list_job_runs() returns them. For each job the text says when it last succeeded, how long its last run
+/// took, how long its period is, whether it runs, and how many of these runs have ended in which way.
+ROWLOCK_EXPORT void write_openmetrics(std::ostream& to, const std::optional<database_statistics>& of,
+                                      const std::vector<job_run>& runs = {});
 
 }  // namespace rowlock::inline v1
 

@@ -13,8 +13,10 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <vector>
 
 #include "command/database.hpp"
+#include "command/job_runs.hpp"
 #include "command/output.hpp"
 #include "command/signals.hpp"
 
@@ -23,7 +25,7 @@ namespace rowlock::command {
 namespace {
 
 // All keys are always present, so that the object has one shape.
-json json_of(const std::optional<database_statistics>& found) {
+json json_of_all(const std::optional<database_statistics>& found, const std::vector<job_run>& runs) {
   const auto number = [&](std::uint64_t database_statistics::*of) { return found ? json((*found).*of) : json{}; };
   return {{"up", found.has_value()},
           {"names", number(&database_statistics::names)},
@@ -31,7 +33,8 @@ json json_of(const std::optional<database_statistics>& found) {
           {"held_by_transaction", number(&database_statistics::held_by_transaction)},
           {"waiters", number(&database_statistics::waiters)},
           {"longest_hold_us", found ? microseconds(found->longest_hold) : json{}},
-          {"longest_wait_us", found ? microseconds(found->longest_wait) : json{}}};
+          {"longest_wait_us", found ? microseconds(found->longest_wait) : json{}},
+          {"job_runs", found ? json_of(runs) : json{}}};
 }
 
 namespace fs = std::filesystem;
@@ -95,12 +98,13 @@ void replace_file(const std::string& path, std::string_view text) {
   next.move_to_place();
 }
 
-void write(const options& given, const std::optional<database_statistics>& found) {
+void write(const options& given, const std::optional<database_statistics>& found,
+           const std::vector<job_run>& runs = {}) {
   std::ostringstream text;
   if (given.as_json)
-    text << text_of(json_of(found));
+    text << text_of(json_of_all(found, runs));
   else
-    write_openmetrics(text, found);
+    write_openmetrics(text, found, runs);
   if (given.metrics.output.empty())
     std::cout << text.str();
   else
@@ -110,7 +114,9 @@ void write(const options& given, const std::optional<database_statistics>& found
 }  // namespace
 
 int metrics(const options& given) try {
-  write(given, connect(given, [](const event&) {}).database_stats());
+  constexpr std::size_t runs_of_each_job = 100;
+  auto locks = connect(given, [](const event&) {});
+  write(given, locks.database_stats(), list_job_runs(locks, runs_of_each_job));
   return exit_status::done;
 } catch (const error& e) {
   if (status_of(e) == exit_status::usage) throw;

@@ -97,6 +97,38 @@ TEST(openmetrics_text, of_a_database_that_does_not_answer_says_only_that) {
   EXPECT_EQ(seen.value("rowlock_database_up"), 0);
 }
 
+job_run run_of(const char* job, job_result result, std::chrono::seconds began, std::chrono::seconds took) {
+  using time = std::chrono::sys_time<duration>;
+  job_run out{
+      .job = job, .period_begin = time{1h}, .period_end = time{2h}, .started_at = time{began}, .result = result};
+  if (result != job_result::running) out.finished_at = time{began + took};
+  return out;
+}
+
+std::string text_of(const std::vector<job_run>& runs) {
+  std::ostringstream out;
+  write_openmetrics(out, database_statistics{}, runs);
+  return out.str();
+}
+
+TEST(openmetrics_text, of_jobs_says_what_became_of_their_runs) {
+  const auto seen = openmetrics::parse(text_of(std::vector{
+      run_of("hourly", job_result::running, 4000s, 0s), run_of("hourly", job_result::failed, 3900s, 7s),
+      run_of("hourly", job_result::succeeded, 3800s, 30s), run_of("hourly", job_result::succeeded, 100s, 20s),
+      run_of("new", job_result::running, 4000s, 0s), run_of("wrong", job_result::lost, 3700s, 1s)}));
+  const openmetrics::labels hourly{{"job_name", "hourly"}};
+  EXPECT_DOUBLE_EQ(seen.value("rowlock_job_last_success_timestamp_seconds", hourly), 3830);
+  EXPECT_DOUBLE_EQ(seen.value("rowlock_job_period_seconds", hourly), 3600);
+  EXPECT_DOUBLE_EQ(seen.value("rowlock_job_last_run_seconds", hourly), 7);
+  EXPECT_EQ(seen.value("rowlock_job_running", hourly), 1);
+  EXPECT_EQ(seen.value("rowlock_job_runs", {{"job_name", "hourly"}, {"status", "succeeded"}}), 2);
+  EXPECT_EQ(seen.value("rowlock_job_runs", {{"job_name", "hourly"}, {"status", "failed"}}), 1);
+  EXPECT_EQ(seen.value("rowlock_job_runs", {{"job_name", "wrong"}, {"status", "lost"}}), 1);
+  EXPECT_EQ(seen.value("rowlock_job_running", {{"job_name", "wrong"}}), 0);
+  EXPECT_EQ(seen.value("rowlock_job_last_success_timestamp_seconds", {{"job_name", "wrong"}}), 0) << "so it is late";
+  EXPECT_EQ(seen.families.at("rowlock_job_last_success_timestamp_seconds").samples.size(), 2U) << "not in a first run";
+}
+
 TEST(openmetrics_text, escapes_what_stands_in_a_label) {
   client_statistics odd;
   odd.statements = {{.operation = "a \"quoted\" \\ and\na line"}};

@@ -1,12 +1,17 @@
 #include <rowlock/openmetrics.hpp>
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <iterator>
 #include <ostream>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "engine/events/telemetry.hpp"
 
@@ -50,7 +55,9 @@ class page {
   page& value(std::uint64_t value, std::initializer_list<label> labels = {}) {
     return sample("", labels, std::to_string(value));
   }
-  page& value(duration value) { return sample("", {}, in_seconds(value)); }
+  page& value(duration value, std::initializer_list<label> labels = {}) {
+    return sample("", labels, in_seconds(value));
+  }
   page& value(const histogram& of, const label& whose) {
     std::uint64_t so_far = 0;
     for (std::size_t i = 0; i < of.counts.size(); ++i) {
@@ -155,6 +162,64 @@ void write_contents(page& to, const database_statistics& of) {
       .value(of.longest_wait.value_or(duration::zero()));
 }
 
+using job_runs = std::span<const job_run>;  // of one job, the newest first
+
+std::vector<job_runs> by_job(const std::vector<job_run>& all) {
+  std::vector<job_runs> out;
+  for (auto begin = all.begin(); begin != all.end();) {
+    const auto end = std::find_if(begin, all.end(), [&](const job_run& each) { return !(each.job == begin->job); });
+    out.emplace_back(begin, end);
+    begin = end;
+  }
+  return out;
+}
+
+const job_run* newest(job_runs of, bool (*is_it)(const job_run&)) {
+  const auto found = std::find_if(of.begin(), of.end(), is_it);
+  return found == of.end() ? nullptr : &*found;
+}
+
+bool has_ended(const job_run& run) { return run.finished_at.has_value(); }
+bool has_succeeded(const job_run& run) { return run.result == job_result::succeeded; }
+bool is_running(const job_run& run) { return run.result == job_result::running; }
+
+// A job that has never succeeded has the epoch, so that the alert about late jobs covers it. But not in its first run.
+void write_last_success(page& to, job_runs of, const label& job) {
+  const auto* const success = newest(of, has_succeeded);
+  if (success != nullptr) to.value(success->finished_at->time_since_epoch(), {job});
+  if (success == nullptr && newest(of, has_ended) != nullptr) to.value(duration::zero(), {job});
+}
+
+void write_last_run(page& to, job_runs of, const label& job) {
+  if (const auto* const ended = newest(of, has_ended)) to.value(*ended->finished_at - ended->started_at, {job});
+}
+
+void write_results(page& to, job_runs of, const label& job) {
+  for (const auto each :
+       {job_result::succeeded, job_result::failed, job_result::killed, job_result::timed_out, job_result::lost}) {
+    const auto number = std::count_if(of.begin(), of.end(), [&](const job_run& run) { return run.result == each; });
+    to.value(static_cast<std::uint64_t>(number), {job, {"status", to_string(each)}});
+  }
+}
+
+void write_jobs(page& to, const std::vector<job_run>& runs) {
+  const auto jobs = by_job(runs);
+  if (jobs.empty()) return;
+  const auto of_each = [&](auto write) {
+    for (const auto each : jobs) write(each, label{"job_name", each.front().job.view()});
+  };
+  to.family("rowlock_job_last_success_timestamp_seconds", "gauge", "When the job last succeeded; 0: never.", "seconds");
+  of_each([&](job_runs of, const label& job) { write_last_success(to, of, job); });
+  to.family("rowlock_job_period_seconds", "gauge", "How long the job's last period is.", "seconds");
+  of_each([&](job_runs of, const label& job) { to.value(of.front().period_end - of.front().period_begin, {job}); });
+  to.family("rowlock_job_last_run_seconds", "gauge", "How long the last run took that has ended.", "seconds");
+  of_each([&](job_runs of, const label& job) { write_last_run(to, of, job); });
+  to.gauge("rowlock_job_running", "1: the job is running.");
+  of_each([&](job_runs of, const label& job) { to.value(newest(of, is_running) != nullptr ? 1U : 0U, {job}); });
+  to.gauge("rowlock_job_runs", "The job's last runs, by what became of them.");
+  of_each([&](job_runs of, const label& job) { write_results(to, of, job); });
+}
+
 }  // namespace
 
 void write_openmetrics(std::ostream& to, const client_statistics& of) {
@@ -166,10 +231,12 @@ void write_openmetrics(std::ostream& to, const client_statistics& of) {
   out.write(to);
 }
 
-void write_openmetrics(std::ostream& to, const std::optional<database_statistics>& of) {
+void write_openmetrics(std::ostream& to, const std::optional<database_statistics>& of,
+                       const std::vector<job_run>& runs) {
   page out;
   out.gauge("rowlock_database_up", "1: the database has answered.").value(of ? 1 : 0);
   if (of) write_contents(out, *of);
+  if (of) write_jobs(out, runs);
   out.write(to);
 }
 
