@@ -13,7 +13,7 @@
 
 namespace rowlock::inline v1::base {
 
-/// What the clocks of a place show. The rules are those of std::chrono::time_zone where the standard library has it
+/// The local time of a place. The rules are those of std::chrono::time_zone where the standard library has it
 /// (libstdc++ since gcc 14), otherwise those of the system's files in /usr/share/zoneinfo: the functions of the C
 /// library read the zone from the environment, which no library may change while other threads run.
 class time_zone {
