@@ -65,7 +65,8 @@ int show(const options& given) {
   } else {
     if (!seen.holder) say(why_not_freed(given.name, freeing::not_held));
     write(std::cout, seen);
-    write_summary(std::cout, runs);
+    if (!runs.empty() && (seen.holder || !seen.queue.empty())) std::cout << '\n';
+    if (!runs.empty()) write_summary(std::cout, runs);
   }
   return seen.holder ? exit_status::done : exit_status::none;
 }

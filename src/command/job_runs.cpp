@@ -69,10 +69,8 @@ void write_summary(std::ostream& out, const std::vector<job_run>& runs) {
   const auto field = [&](std::string_view title, const std::string& value) {
     out << fmt::format("{:12} {}\n", title, base::printable(value));
   };
-  if (runs.empty()) return;
   const auto* const success = last_success(runs);
   const auto* const failure = last_failure(runs);
-  out << '\n';
   field("last success", success == nullptr ? "-" : end_in_words(*success));
   field("last failure", failure == nullptr ? "-" : end_in_words(*failure) + ": " + result_in_words(*failure));
   field("next period", format_time(runs.front().period_end));

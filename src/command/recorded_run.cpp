@@ -64,7 +64,7 @@ class recorded_runs {
   }
 
  private:
-  std::optional<int> run(rowlock::job& job, held_set& held, job_run begun) {
+  std::optional<int> run(rowlock::job& job, held_set& held, job_run begun) try {
     if (output_) output_->begin();
     guarded_run command{given_, taken_, guard_, held};
     const int raw = command.wait();
@@ -84,6 +84,10 @@ class recorded_runs {
     tell(fmt::format("run {} of {} has ended: {}; {}", begun.attempt, 1 + given_.run.job.retries,
                      result_in_words(begun), next_in_words(given_.run.job.retry_wait)));
     return wait_for(given_.run.job.retry_wait);
+  } catch (const not_started& e) {
+    job.finish(lock_of(held, given_.name), begun,
+               {.result = job_result::failed, .exit_status = e.exit_status(), .output = e.what()});
+    throw;
   }
 
   std::optional<int> wait_for_next(const job_outcome& begun) {
