@@ -48,7 +48,7 @@ Options of rowlock come before COMMAND; all words after it belong to it. After -
 That of COMMAND, or
  64   the command line, the name of the lock or a URL is wrong
  69   the database cannot be reached, or does not answer
- 70   the lock was lost while COMMAND ran, whatever that returned (--lost-exit); with --every, no success is recorded
+ 70   the lock was lost while COMMAND ran, whatever that returned (--lost-exit)
  75   the lock was not acquired in time; with --every also: no more runs may begin now (--busy-exit)
  77   no permission: for the file, the database or the tables
  78   rowlock's tables are missing, or of another version: see migrate
@@ -56,7 +56,7 @@ That of COMMAND, or
  126  COMMAND was found but cannot be executed
  127  COMMAND was not found
  128+n  signal n ended COMMAND
-With --every it is 0, too, if COMMAND has succeeded in this period before.
+With --every it is 0, too, if COMMAND has succeeded in this period before. After 70 no success is recorded.
 
 ## ENVIRONMENT OF THE COMMAND
 ROWLOCK_NAME is the lock's name. ROWLOCK_TOKEN is its fencing token, a number that grows with every holder: a storage that
@@ -106,7 +106,7 @@ transaction but a file beside the database that the operating system keeps locke
 
 ## EXAMPLES
 A job that is to succeed once a day, in the crontabs of several hosts, with two more runs if it fails:
- 0 3 * * *  rowlock run nightly --every 1d --timezone Europe/Berlin --retries 2 --retry-wait 5m --quiet -- nightly.sh
+ 0 3 * * *  rowlock run nightly --every 1d --timezone Europe/Berlin --retries 2 --quiet -- nightly.sh
  rowlock history nightly
 
 A job that runs on one of several hosts at a time; the others skip it:

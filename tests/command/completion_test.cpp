@@ -90,8 +90,9 @@ class command_completion : public command {
 };
 
 TEST_F(command_completion, has_the_subcommands) {
-  EXPECT_THAT(offers({""}), UnorderedElementsAre("run", "hold", "lead", "migrate", "sweep", "list", "show", "waiters",
-                                                 "release", "top", "check", "metrics", "guard", "sql", "help"));
+  EXPECT_THAT(offers({""}),
+              UnorderedElementsAre("run", "hold", "lead", "migrate", "sweep", "list", "show", "history", "waiters",
+                                   "release", "top", "check", "metrics", "guard", "sql", "help"));
   EXPECT_THAT(offers({"s"}), UnorderedElementsAre("sweep", "show", "sql"));
   EXPECT_THAT(offers({"--table-prefix", "mine_", "mi"}), ElementsAre("migrate"));
   EXPECT_THAT(offers({"help", "w"}), ElementsAre("waiters"));

@@ -36,8 +36,8 @@ class command_manual : public command {
     return out;
   }
 
-  const words subcommands_{"run",     "hold", "lead",  "migrate", "sweep", "list", "show", "waiters",
-                           "release", "top",  "check", "metrics", "guard", "sql",  "help"};
+  const words subcommands_{"run",     "hold",    "lead", "migrate", "sweep",   "list",  "show", "history",
+                           "waiters", "release", "top",  "check",   "metrics", "guard", "sql",  "help"};
 };
 
 TEST_F(command_manual, is_the_help_of_each_subcommand) {
@@ -57,7 +57,7 @@ TEST_F(command_manual, names_every_subcommand_and_has_a_page_for_each) {
 }
 
 TEST_F(command_manual, tells_a_beginner_how_to_guard_a_job_and_to_free_a_lock) {
-  for (const auto* line : {"rowlock migrate\n", "rowlock run -n ", "rowlock show nightly\n",
+  for (const auto* line : {"rowlock migrate\n", "rowlock run nightly --every 1d ", "rowlock show nightly\n",
                            "rowlock waiters nightly\n", "rowlock top\n", "rowlock release --force nightly\n"})
     EXPECT_THAT(help({}), HasSubstr(line));
 }

@@ -68,8 +68,8 @@ class command_in_fish : public command_shells {
 
 TEST_F(command_in_fish, has_subcommands_options_and_values) {
   EXPECT_THAT(offers("rowlock "),
-              UnorderedElementsAre("run", "hold", "lead", "migrate", "sweep", "list", "show", "waiters", "release",
-                                   "top", "check", "metrics", "guard", "sql", "help"));
+              UnorderedElementsAre("run", "hold", "lead", "migrate", "sweep", "list", "show", "history", "waiters",
+                                   "release", "top", "check", "metrics", "guard", "sql", "help"));
   EXPECT_THAT(offers("rowlock --table-prefix show wai"), ElementsAre("waiters")) << "a value is no subcommand";
   EXPECT_THAT(offers("rowlock help w"), ElementsAre("waiters"));
   EXPECT_THAT(offers("rowlock run --le"), ElementsAre("--lease"));

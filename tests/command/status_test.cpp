@@ -134,9 +134,11 @@ class command_status_of_manual : public command_status, public testing::WithPara
       std::optional<held_lock> held;
       if (of.tells_of_nobody() || status == "75") held = locks_.acquire("job", {.lease = 1h});
       if (of.subcommand == "waiters") queue_stranger("shop:far away:1:abc");
+      if (of.subcommand == "history") finish(rowlock({"run", "job", "--every", "52w", "--", "true"}));
       return ask(status == "75" ? words{"-n"} : words{});
     }
     for (const auto& each : locks_.waiters("job")) database_.erase_ticket(each.ticket);
+    if (status == "1" && of.subcommand == "history") return finish(rowlock({"history", "other"}));
     if (status == "1") return when(of.tells_of_nobody(), [&] { return ask(); });
     if (status == "64") return ask({"--frobnicate"});
     if (status == "74")
@@ -144,6 +146,8 @@ class command_status_of_manual : public command_status, public testing::WithPara
         if (::dup2(::open("/dev/full", O_WRONLY | O_CLOEXEC), STDOUT_FILENO) < 0) ::_exit(99);
       });
     if (status == "70") return lose();
+    if (status == "124")
+      return finish(rowlock({"run", "late", "--every", "52w", "--timeout", "1s", "--", "sleep", "1000"}));
     if (status == "126") return ask_for({folder_.path().string()});
     if (status == "127") return ask_for({"/there/is/no/such/command"});
     if (status == "128+n") return ask_for({"sh", "-c", "kill -TERM $$"});
@@ -166,7 +170,8 @@ INSTANTIATE_TEST_SUITE_P(subcommands, command_status_of_manual,
                          testing::Values(usage{"run", {}, {"job", "true"}}, usage{"hold", {}, {"job"}},
                                          usage{"lead", {}, {"job", "true"}}, usage{"migrate", {"--json"}, {}},
                                          usage{"sweep", {"--once"}, {}}, usage{"list", {"--json"}, {}},
-                                         usage{"show", {"--json"}, {"job"}}, usage{"waiters", {"--json"}, {"job"}},
+                                         usage{"show", {"--json"}, {"job"}}, usage{"history", {"--json"}, {"job"}},
+                                         usage{"waiters", {"--json"}, {"job"}},
                                          usage{"release", {"--force", "--yes", "--json"}, {"job"}},
                                          usage{"top", {"--once"}, {}}, usage{"check", {}, {}}, usage{"metrics", {}, {}},
                                          usage{"guard", {}, {}}, usage{"sql", {}, {}}, usage{"help", {}, {}}),
