@@ -29,10 +29,10 @@ start() {
 (start nightly.service)
 [[ $(<was_run) == nightly ]]
 
-# It is taken for some minutes: another host would leave it alone.
-status=0
-(start nightly.service) || status=$?
-[[ $status == "$(setting nightly.service SuccessExitStatus)" ]]
+# It has succeeded this day, unless midnight came in between: another host leaves it alone.
+(start nightly.service)
+days=$("$bin/rowlock" --database "$(<database)" history nightly | awk 'NR > 1 { print $2 }')
+[[ -n $days && -z $(uniq -d <<<"$days") ]]
 
 (start rowlock-sweep.service) &
 sweeper=$!

@@ -113,14 +113,15 @@ constexpr grant granting[] = {{verb::acquire, &step::write, before::missing},
                               {verb::release, &step::batch, before::passable},
                               {verb::grant, &step::write, before::waited_for}};
 /// Those that write and grant nothing, or serve a holder that the server knows.
-constexpr verb other_writes[] = {verb::make,          verb::vacate_expired, verb::renew,        verb::extend,
-                                 verb::release_alone, verb::defer_release,  verb::free,         verb::renew_share,
-                                 verb::extend_share,  verb::release_share,  verb::downgrade,    verb::purge_shares,
-                                 verb::enqueue,       verb::refresh_ticket, verb::leave,        verb::withdraw,
-                                 verb::mark_waiting,  verb::clear_waiting,  verb::raise_floor,  verb::sweep,
-                                 verb::purge_tickets, verb::applying,       verb::declare_held, verb::forget_held,
-                                 verb::purge_held,    verb::end_session,    verb::probe,        verb::hold_while_alive,
-                                 verb::set_guard,     verb::serve_from,     verb::await_relaxed};
+constexpr verb other_writes[] = {verb::make,          verb::vacate_expired, verb::renew,         verb::extend,
+                                 verb::release_alone, verb::defer_release,  verb::free,          verb::renew_share,
+                                 verb::extend_share,  verb::release_share,  verb::downgrade,     verb::purge_shares,
+                                 verb::enqueue,       verb::refresh_ticket, verb::leave,         verb::withdraw,
+                                 verb::mark_waiting,  verb::clear_waiting,  verb::raise_floor,   verb::sweep,
+                                 verb::purge_tickets, verb::applying,       verb::declare_held,  verb::forget_held,
+                                 verb::purge_held,    verb::end_session,    verb::probe,         verb::hold_while_alive,
+                                 verb::set_guard,     verb::serve_from,     verb::await_relaxed, verb::close_runs,
+                                 verb::begin_run,     verb::end_run,        verb::forget_runs};
 
 class failover_guard : public on_each_database {
  protected:
