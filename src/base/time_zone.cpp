@@ -13,13 +13,13 @@
 
 namespace rowlock::inline v1::base {
 
-using namespace std::chrono;
+using std::chrono::sys_seconds;
 
 #ifdef ROWLOCK_HAS_STD_ZONES
 
 std::optional<time_zone> time_zone::find(const std::string& name) try {
   time_zone out;
-  if (name != "UTC") out.zone_ = locate_zone(name);
+  if (name != "UTC") out.zone_ = std::chrono::locate_zone(name);
   return out;
 } catch (const std::runtime_error&) {  // unknown, or no rules on this machine
   return std::nullopt;
@@ -34,6 +34,19 @@ time_zone::stretch time_zone::at(sys_seconds t) const {
 #else
 
 namespace {
+
+using std::chrono::days;
+using std::chrono::floor;
+using std::chrono::hours;
+using std::chrono::January;
+using std::chrono::last;
+using std::chrono::minutes;
+using std::chrono::month;
+using std::chrono::seconds;
+using std::chrono::sys_days;
+using std::chrono::weekday;
+using std::chrono::year;
+using std::chrono::year_month_day;
 
 struct malformed {};
 

@@ -10,8 +10,12 @@
 
 namespace rowlock::inline v1::core {
 
-using namespace std::chrono;
 using namespace std::chrono_literals;
+using std::chrono::floor;
+using std::chrono::minutes;
+using std::chrono::seconds;
+using std::chrono::sys_seconds;
+using std::chrono::sys_time;
 
 namespace {
 
