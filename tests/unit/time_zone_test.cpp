@@ -11,8 +11,10 @@
 namespace rowlock {
 namespace {
 
-using namespace std::chrono;
 using base::time_zone;
+using std::chrono::seconds;
+using std::chrono::sys_seconds;
+using namespace std::chrono_literals;
 namespace fs = std::filesystem;
 
 seconds offset_by_libc(sys_seconds t) {
