@@ -58,7 +58,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr core::ticket_number no_such_ticket{-1};
-constexpr duration most_of_a_hold = 200ms;  // most are shorter, and end with a release that deletes the ticket
+constexpr duration most_of_a_hold = 200ms;  // a used ticket obstructs no waiter: its deletion need not delay a release
 
 bool is_known(core::ticket_number n) { return core::to_integer(n) > 0; }
 
