@@ -115,6 +115,21 @@ void database::raise_floor(std::int64_t version) {
       std::to_string(version) + ", '', '', " + clock() + ", " + clock() + ")");
 }
 
+std::vector<run_row> database::runs() {
+  std::vector<run_row> out;
+  for (const auto& each :
+       ask("SELECT job, " + microseconds("period_begin") + ", attempt, token, " + microseconds("started_at") + ", " +
+           microseconds("finished_at") + ", result FROM rowlock_job_run ORDER BY job, period_begin, attempt"))
+    out.push_back({.job = each.at(0).value(),
+                   .period_begin = std::stoll(each.at(1).value()),
+                   .attempt = std::stoll(each.at(2).value()),
+                   .token = std::stoll(each.at(3).value()),
+                   .started_at = std::stoll(each.at(4).value()),
+                   .finished_at = integer(each.at(5)),
+                   .result = each.at(6)});
+  return out;
+}
+
 void database::age_runs(std::chrono::hours by) {
   const auto earlier = [&](const std::string& column) { return column + " = " + column + " - " + interval(by); };
   execute("UPDATE rowlock_job_run SET " + earlier("period_begin") + ", " + earlier("period_end") + ", " +

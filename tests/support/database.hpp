@@ -24,6 +24,17 @@ struct lock_row {
   bool operator==(const lock_row&) const = default;
 };
 
+/// A row of the table of jobs' runs. Times are microseconds since 1970 by the database's clock.
+struct run_row {
+  std::string job{};
+  std::int64_t period_begin = 0;
+  std::int64_t attempt = 0;
+  std::int64_t token = 0;
+  std::int64_t started_at = 0;
+  std::optional<std::int64_t> finished_at{};
+  std::optional<std::string> result{};
+};
+
 /// The rows of an answer, as text; nullopt for NULL.
 using sql_rows = std::vector<std::vector<std::optional<std::string>>>;
 
@@ -112,6 +123,8 @@ class database {
   /// Makes it look as if a row of this version was swept.
   void raise_floor(std::int64_t version);
 
+  /// The recorded runs of all jobs.
+  std::vector<run_row> runs();
   /// Moves the recorded runs of jobs into the past.
   void age_runs(std::chrono::hours by);
 

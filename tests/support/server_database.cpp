@@ -97,11 +97,10 @@ int server_database::end(const std::vector<std::int64_t>& some) {
   return static_cast<int>(some.size());
 }
 
-int server_database::terminate_sessions() {
-  const auto all = sessions();
-  const int ended = end(all);
+int server_database::terminate_sessions(const std::vector<std::int64_t>& some) {
+  const int ended = end(some);
   eventually(std::chrono::seconds{5},
-             [&] { return std::none_of(all.begin(), all.end(), [&](std::int64_t id) { return has_process(id); }); });
+             [&] { return std::none_of(some.begin(), some.end(), [&](std::int64_t id) { return has_process(id); }); });
   return ended;
 }
 

@@ -90,7 +90,8 @@ class server_database : public database {
   std::vector<std::int64_t> sessions() { return numbers(sessions_query()); }
   int connections() { return static_cast<int>(sessions().size()); }
   /// Ends these sessions, and waits for that. Returns their number.
-  int terminate_sessions();
+  int terminate_sessions() { return terminate_sessions(sessions()); }
+  int terminate_sessions(const std::vector<std::int64_t>& some);
 
   /// Whether an answer of the server is complete; a single statement is then committed.
   virtual bool is_complete(std::string_view answer) const = 0;
