@@ -62,6 +62,115 @@ TEST_P(stepped, back_in_a_period_leaves_the_success_of_a_job_and_delays_no_retry
   EXPECT_EQ(mine.run(good).what, job_status::already_succeeded);
 }
 
+/// A job by the clock of a server, which is set to the times of a story.
+class stepped_job : public on_fake_machine {
+ protected:
+  using time = std::chrono::sys_time<std::chrono::microseconds>;
+
+  static time at(std::chrono::year_month_day day, std::chrono::minutes utc) { return std::chrono::sys_days{day} + utc; }
+
+  /// It is that time, within a second.
+  void it_is(time t) {
+    const auto by = t - time{std::chrono::microseconds{db().now()}};
+    machine.step(std::chrono::duration_cast<std::chrono::seconds>(by));
+  }
+  /// What a timer that fires then comes to; the period is that of the run which it names.
+  job_outcome fires(client& on, time t, const job_options& due) {
+    it_is(t);
+    return job{on, "nightly", due}.run([](const std::stop_token&, const held_lock&) {});
+  }
+  std::size_t runs() { return db().runs().size(); }
+
+  client locks_ = connect();
+  client other_ = connect();
+};
+ROWLOCK_SUITE_ON_EACH_SERVER(stepped_job);
+
+using std::chrono::February;
+using std::chrono::March;
+using std::chrono::October;
+
+// tests/unit/period_test.cpp has the periods of more zones.
+TEST_P(stepped_job, by_local_time_succeeds_once_on_the_day_whose_half_past_two_is_skipped) {
+  const job_options due{.every = 24h, .at = 2h + 30min, .time_zone = "Europe/Berlin", .wait = 10s};
+  const auto day = std::chrono::year{2027} / March / 28;
+  const auto saturday = fires(locks_, at(day, 0h + 59min), due);
+  EXPECT_EQ(saturday.what, job_status::succeeded);
+  const auto sunday = fires(other_, at(day, 1h + 1min), due);
+  EXPECT_EQ(sunday.what, job_status::succeeded) << "3:01 in summer time";
+  EXPECT_EQ(saturday.run.value().period_end, at(day, 1h)) << "where 2:30 would have been";
+  EXPECT_EQ(sunday.run.value().period_begin, at(day, 1h));
+  EXPECT_EQ(sunday.run.value().period_end, at(day, 24h + 30min));
+  EXPECT_EQ(fires(locks_, at(day, 24h + 29min), due).what, job_status::already_succeeded) << "2:29 the next day";
+  EXPECT_EQ(fires(locks_, at(day, 24h + 31min), due).what, job_status::succeeded);
+  EXPECT_EQ(runs(), 3U);
+}
+
+TEST_P(stepped_job, by_local_time_succeeds_once_in_the_night_that_has_half_past_two_twice) {
+  const job_options due{.every = 24h, .at = 2h + 30min, .time_zone = "Europe/Berlin", .wait = 10s};
+  const auto day = std::chrono::year{2027} / October / 31;
+  EXPECT_EQ(fires(locks_, at(day, 0h + 29min), due).what, job_status::succeeded);
+  const auto first = fires(locks_, at(day, 0h + 31min), due);
+  EXPECT_EQ(first.what, job_status::succeeded);
+  EXPECT_EQ(first.run.value().period_begin, at(day, 30min));
+  EXPECT_EQ(first.run.value().period_end, at(day, 25h + 30min));
+  EXPECT_EQ(fires(other_, at(day, 1h + 31min), due).what, job_status::already_succeeded) << "it is 2:31 again";
+  EXPECT_EQ(fires(other_, at(day, 25h + 29min), due).what, job_status::already_succeeded);
+  EXPECT_EQ(fires(other_, at(day, 25h + 31min), due).what, job_status::succeeded);
+  EXPECT_EQ(runs(), 3U);
+}
+
+TEST_P(stepped_job, has_a_period_on_a_leap_day) {
+  for (const std::string zone : {"", "Europe/Berlin"}) {
+    db().execute("DELETE FROM rowlock_job_run");
+    const job_options due{.every = 24h, .time_zone = zone, .wait = 10s};
+    const auto leap_day = std::chrono::year{2028} / February / 29;
+    for (const auto noon : {at(leap_day, -12h), at(leap_day, 12h), at(leap_day, 36h)}) {
+      EXPECT_EQ(fires(locks_, noon, due).what, job_status::succeeded);
+      const auto second = fires(other_, noon + 1h, due);
+      EXPECT_EQ(second.what, job_status::already_succeeded);
+      EXPECT_EQ(second.run.value().period_end - second.run.value().period_begin, 24h);
+    }
+    EXPECT_EQ(runs(), 3U);
+  }
+}
+
+TEST_P(stepped_job, has_no_second_success_when_the_clock_is_set_back_by_an_hour_into_an_earlier_period) {
+  const job_options due{.every = 1h, .wait = 10s};
+  const auto day = std::chrono::year{2027} / March / 3;
+  const auto first = fires(locks_, at(day, 10min), due);
+  EXPECT_EQ(first.what, job_status::succeeded);
+  const auto second = fires(locks_, at(day, 1h + 10min), due);
+  EXPECT_EQ(second.what, job_status::succeeded);
+  for (auto* const each : {&locks_, &other_}) {
+    const auto back = fires(*each, at(day, 11min), due);
+    EXPECT_EQ(back.what, job_status::already_succeeded);
+    EXPECT_EQ(back.run.value().token, first.run.value().token);
+    const auto again = fires(*each, at(day, 1h + 11min), due);
+    EXPECT_EQ(again.what, job_status::already_succeeded);
+    EXPECT_EQ(again.run.value().token, second.run.value().token);
+  }
+  EXPECT_EQ(runs(), 2U);
+}
+
+// The run is of the period in which it began, whatever the clock shows at its end.
+TEST_P(stepped_job, that_runs_while_the_clock_is_set_succeeds_in_the_period_in_which_it_began) {
+  const job_options due{.every = 1h, .wait = 10s, .lock = {.lease = 3h}};
+  const auto day = std::chrono::year{2027} / March / 3;
+  const auto of_both = at(day, 5h + 10min);
+  for (const auto step : {-1h, 1h}) {
+    db().execute("DELETE FROM rowlock_job_run");
+    it_is(of_both);
+    job mine{locks_, "nightly", due};
+    const auto out = mine.run([&](const std::stop_token&, const held_lock&) { it_is(of_both + step); });
+    EXPECT_EQ(out.what, job_status::succeeded) << step.count();
+    EXPECT_EQ(out.run.value().period_begin, at(day, 5h));
+    EXPECT_EQ(fires(other_, of_both + 1min, due).what, job_status::already_succeeded) << step.count();
+    EXPECT_EQ(fires(other_, of_both + step, due).what, job_status::succeeded) << step.count();
+    EXPECT_EQ(runs(), 2U);
+  }
+}
+
 // The clocks of a quorum's databases are never compared: one that steps ends one member.
 TEST_P(stepped, forward_takes_a_member_from_a_quorum_and_not_the_name) {
   const auto second = GetParam().open();
