@@ -87,7 +87,7 @@ class quorum_of_five : public testing::TestWithParam<mixture> {
   quorum_lock theirs_{other_->clients(), "job"};
 };
 INSTANTIATE_TEST_SUITE_P(of, quorum_of_five, testing::ValuesIn(mixtures()),
-                         [](const testing::TestParamInfo<mixture>& info) { return info.param.name; });
+                         [](const testing::TestParamInfo<mixture>& of) { return of.param.name; });
 
 TEST_P(quorum_of_five, is_had_by_one_and_by_another_when_it_is_released) {
   EXPECT_EQ(ours_.majority(), 3U);
