@@ -89,7 +89,7 @@ class scoped_value {
 /// An argument of a statement: a view of text need not outlive the call.
 using argument = std::variant<std::monostate, std::int64_t, std::string_view>;
 /// One request of a batch; a step takes as many of its arguments as its text names.
-using request = std::array<argument, 9>;
+using request = std::array<argument, std::tuple_size_v<sheets::argument_names>>;
 /// A value of an answer.
 using cell = std::variant<std::monostate, std::int64_t, std::string>;
 using row = std::vector<cell>;

@@ -1,7 +1,6 @@
 #include "sql/loader.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <optional>
 #include <stdexcept>
@@ -80,9 +79,9 @@ Enum value_named(std::string_view name, std::span<const std::string_view> names)
   return static_cast<Enum>(found - names.begin());
 }
 
-template <std::size_t Size>
-std::array<field, Size> fields_named(std::span<const std::string_view> some) {
-  std::array<field, Size> out{};
+template <class Names>
+Names fields_named(std::span<const std::string_view> some) {
+  Names out{};
   for (std::size_t i = 0; i < some.size(); ++i) out.at(i) = value_named<field>(some[i], names_of_fields);
   return out;
 }
@@ -194,7 +193,7 @@ std::string writer::numbered(const entry& of, std::string_view statement) const 
 
 step writer::step_of(const entry& of) const {
   step out{.verb = value_named<verb>(of.name, names_of_verbs),
-           .signature = {fields_named<9>(of.arguments), fields_named<12>(of.columns)}};
+           .signature = {fields_named<argument_names>(of.arguments), fields_named<column_names>(of.columns)}};
   const auto key = std::find(of.arguments.begin(), of.arguments.end(), of.columns.at(0));
   if (key != of.arguments.end()) out.key = place_of(of, *key);
   for (const auto& each : statements) out.*each.text = text(of, each.key);

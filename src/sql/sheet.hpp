@@ -18,6 +18,10 @@ namespace rowlock::inline v1::sheets {
 /// The activity, for people: "acquiring".
 ROWLOCK_EXPORT const char* doing(verb v) noexcept;
 
+/// The names of a verb's arguments, and of the columns of its answer; field::none comes after the last.
+using argument_names = std::array<field, 9>;
+using column_names = std::array<field, 13>;
+
 /// The meaning of some names: `left`: of a lease; `age`: since it was acquired, or since the waiter came;
 /// `without_lease`: held by a transaction or a process; `is_unlocked`: vacant, and no transaction had it locked;
 /// `session`: the number of a session of the server; `transaction`: changes with each transaction that has changed the
@@ -31,8 +35,8 @@ ROWLOCK_EXPORT const char* doing(verb v) noexcept;
 /// A verb's arguments, in the order in which its texts number them, and the columns of its answer, of which a database
 /// may lack the last. A text that names the request is in the first column.
 struct signature {
-  std::array<field, 9> arguments{};
-  std::array<field, 12> columns{};
+  argument_names arguments{};
+  column_names columns{};
   bool operator==(const signature&) const = default;
 };
 

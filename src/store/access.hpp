@@ -42,14 +42,14 @@ class arguments {
   operator std::span<const argument>() const noexcept { return {all_.data(), count_}; }
 
  private:
-  std::array<argument, 12> all_{};
+  std::array<argument, std::tuple_size_v<sheets::argument_names>> all_{};
   std::size_t count_ = 0;
 };
 
 /// One row of an answer, with columns by their names. Valid during the life of its records.
 class record {
  public:
-  record(const std::array<field, 12>& columns, const driver::row& cells) : columns_{columns}, cells_{&cells} {}
+  record(const sheets::column_names& columns, const driver::row& cells) : columns_{columns}, cells_{&cells} {}
 
   /// The text that names the answered request.
   std::string_view key() const { return std::get<std::string>(cells_->at(0)); }
@@ -74,7 +74,7 @@ class record {
     return i;
   }
 
-  std::array<field, 12> columns_;
+  sheets::column_names columns_;
   const driver::row* cells_;
 };
 
@@ -120,7 +120,7 @@ class records {
   }
 
  private:
-  std::array<field, 12> columns_;
+  sheets::column_names columns_;
   driver::session* from_;
   std::vector<driver::row> rows_;
 };
