@@ -72,8 +72,8 @@ int code_of(const ending& e) { return e.by_signal ? 128 + e.number : e.number; }
 
 }  // namespace
 
-child_process::child_process(std::string_view role, const std::vector<std::string>& arguments)
-    : child_process{words_for(role, arguments), make_sockets()} {}
+child_process::child_process(std::string_view name_of_role, const std::vector<std::string>& arguments)
+    : child_process{words_for(name_of_role, arguments), make_sockets()} {}
 
 child_process::child_process(std::vector<std::string> words, sockets ends)
     : child_{start(std::move(words), ends.of_child.get())}, socket_{std::move(ends.ours)} {}

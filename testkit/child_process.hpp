@@ -18,7 +18,7 @@ namespace rowlock::test {
 /// std::system_error and std::runtime_error.
 class child_process {
  public:
-  explicit child_process(std::string_view role, const std::vector<std::string>& arguments = {});
+  explicit child_process(std::string_view name_of_role, const std::vector<std::string>& arguments = {});
 
   pid_t pid() const noexcept { return child_.pid(); }
 
