@@ -100,6 +100,7 @@ struct renewal_failed {
 struct swept {
   std::uint64_t rows = 0;     ///< Deleted rows of unused names.
   std::uint64_t tickets = 0;  ///< Deleted tickets of dead waiters.
+  std::uint64_t runs = 0;     ///< Deleted runs of jobs.
   duration took{};            ///< Time from its start, pauses included.
 };
 

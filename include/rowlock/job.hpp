@@ -40,6 +40,14 @@ struct job_options {
   std::optional<std::chrono::minutes> at{};
   /// The time zone of the local days, as "Europe/Berlin"; empty: UTC.
   std::string time_zone{};
+  /// How long before a period a start counts as one of that period: 0 (off) to half of `every`; absent: a tenth of
+  /// `every`, at most 5 min.
+  ///
+  /// Timers whose clock is ahead of the database's fire in the period before. If that has its success, or no more runs
+  /// may be begun in it, such a start waits for the next period. If the last run began just as short a time before the
+  /// start, both are for the same period, and the start does not wait: otherwise each host that fires a little later
+  /// than the first would run the job once more.
+  std::optional<duration> early_by{};
   /// How many more runs may be begun in a period after one that did not succeed: 0 to 1,000,000.
   int retries = 0;
   /// The shortest time from the end of a run that did not succeed to the next run: 0 to 366 days.
@@ -47,7 +55,7 @@ struct job_options {
   /// The longest time that a run may take: 1 ms to 366 days, and not longer than `every`; absent: no limit.
   std::optional<duration> timeout{};
   /// How long a call waits for the lock while another client runs the job, or for the next run after another client's
-  /// has failed.
+  /// has failed. It does not limit the wait for the next period: see `early_by`.
   duration wait = duration::max();
   /// How the lock is acquired and kept.
   lock_options lock{};
@@ -104,6 +112,8 @@ enum class job_status : std::uint8_t {
   lost,               ///< The lock was lost, so that no success is recorded. Another client may run the job.
   attempts_used_up,   ///< No run has succeeded in this period, and no more may be begun in it.
   too_early,          ///< The last run failed less than job_options::retry_wait ago: see job_outcome::again_in.
+  due_soon,           ///< As already_succeeded or attempts_used_up, and the next period begins soon, for which this
+                      ///< start is: see job_options::early_by. Acquire the lock again after job_outcome::again_in.
   not_acquired        ///< The lock was not acquired within job_options::wait, or the call was stopped.
 };
 
@@ -115,7 +125,17 @@ struct job_outcome {
   job_status what = job_status::not_acquired;  ///< The kind of answer.
   /// The run that this is about: the run itself, the one that has succeeded, or the last one of the period.
   std::optional<job_run> run{};
-  duration again_in{};  ///< too_early: the time until the next run may begin.
+  /// The time until the next run may begin: too_early; for due_soon, already_succeeded and attempts_used_up until the
+  /// next period begins.
+  duration again_in{};
+};
+
+/// Which runs are counted together where the last ones are asked for.
+enum class runs_of : std::uint8_t {
+  any_result,  ///< All runs of a job.
+  /// The runs of a job that have the same result: the last success is found, however many failures came after it. Runs
+  /// whose end is not recorded are one more kind.
+  each_result
 };
 
 /// A job that is to succeed once in each period, whichever of many clients runs it.
@@ -161,7 +181,8 @@ class ROWLOCK_EXPORT job {
   ///
   /// The call waits for the lock, begins a run, calls `todo`, and records the end. After a run that did not succeed it
   /// releases the lock, waits for job_options::retry_wait, and begins again, until a run succeeds, no more may be
-  /// begun, or `stop` is requested.
+  /// begun, or `stop` is requested. A call shortly before the next period may wait for that, without the lock: see
+  /// job_options::early_by.
   ///
   /// If an exception ended the last run of this call, its message is recorded as the output, and the call throws it.
   /// After a timeout or a loss, an `error` with errc::cancelled or errc::lock_lost counts as a return.
@@ -172,13 +193,14 @@ class ROWLOCK_EXPORT job {
 
   /// Records a run that begins under this lock, if one may begin.
   ///
-  /// The answer is begun, already_succeeded, attempts_used_up, too_early or lost. For callers that acquire the lock
-  /// and do the work by themselves: finish() records the end, then the lock is released. One lock begins one run: a
-  /// second call in the same period answers with that run.
+  /// The answer is begun, already_succeeded, attempts_used_up, due_soon, too_early or lost. For callers that acquire
+  /// the lock and do the work by themselves: finish() records the end, then the lock is released. One lock begins one
+  /// run: a second call in the same period answers with that run. `asked_ago` is how long ago the job was started,
+  /// before the wait for the lock: job_options::early_by is about that time.
   ///
   /// Throws errc::invalid_option if the lock has another name, errc::unsupported if it is held by for_update or
   /// shared, errc::not_held, and errors that the database reports.
-  job_outcome begin(const held_lock& by);
+  job_outcome begin(const held_lock& by, duration asked_ago = {});
   /// Records the end of a run that begin() has answered.
   ///
   /// The answer is succeeded, failed or timed_out, as `how` says, or lost. A lost reply is resolved: the call looks,
@@ -186,7 +208,9 @@ class ROWLOCK_EXPORT job {
   job_outcome finish(const held_lock& by, const job_run& begun, const job_ending& how);
 
   /// Returns the last `most` runs of this job, the newest first.
-  std::vector<job_run> history(std::size_t most = 100);
+  ///
+  /// With runs_of::each_result it returns as many of each result, all together the newest first.
+  std::vector<job_run> history(std::size_t most = 100, runs_of which = runs_of::any_result);
 
   /// Returns the name of the job.
   const lock_name& name() const noexcept;
@@ -196,10 +220,11 @@ class ROWLOCK_EXPORT job {
   std::unique_ptr<state> state_;
 };
 
-/// Returns the last `most` runs of each job in the database, by job, the newest first.
+/// Returns the last `most` runs of each job in the database, or of each result of each job, by job, the newest first.
 ///
 /// Throws errors that the database reports, and errc::client_closed.
-[[nodiscard]] ROWLOCK_EXPORT std::vector<job_run> list_job_runs(client& of, std::size_t most);
+[[nodiscard]] ROWLOCK_EXPORT std::vector<job_run> list_job_runs(client& of, std::size_t most,
+                                                                runs_of which = runs_of::any_result);
 
 }  // namespace rowlock::inline v1
 

@@ -86,6 +86,7 @@ struct client_statistics {
   std::uint64_t sweeps = 0;             ///< Sweeps of this client's sweepers that reached the end of the tables.
   std::uint64_t swept_rows = 0;         ///< Rows deleted by its sweepers.
   std::uint64_t swept_tickets = 0;      ///< Tickets deleted by its sweepers.
+  std::uint64_t swept_runs = 0;         ///< Runs of jobs deleted by its sweepers.
   std::uint64_t dropped_events = 0;     ///< Events dropped because the observer was too slow.
   // As of now:
   duration quarantine{};               ///< Time until the end of the quarantine that is on; zero: none is on.

@@ -34,8 +34,6 @@ struct sweeper_options {
   /// How many of the last runs of each job are kept, however old they are: 0 to 1,000,000.
   std::size_t kept_runs = 100;
   /// How long the runs of a period are kept after its end: 1 to 3,650 days.
-  ///
-  /// A sweep deletes at most `batch` older runs.
   duration run_retention = std::chrono::hours{24} * 400;
 };
 
@@ -46,6 +44,7 @@ struct sweeper_statistics {
   std::uint64_t failures = 0;   ///< Sweeps that an error ended.
   std::uint64_t rows = 0;       ///< Deleted rows of unused names.
   std::uint64_t tickets = 0;    ///< Deleted tickets of dead waiters.
+  std::uint64_t runs = 0;       ///< Deleted runs of jobs.
   std::uint64_t announced = 0;  ///< Free names whose waiters were notified.
   duration longest_call{};      ///< The longest time that one call to the database took.
 };
@@ -79,7 +78,7 @@ class [[nodiscard]] ROWLOCK_EXPORT sweeper {
   /// Stops the thread, as stop() does.
   ~sweeper();
 
-  /// Sweeps now, in the calling thread, and returns the number of deleted rows and tickets.
+  /// Sweeps now, in the calling thread, and returns the number of deleted rows, tickets and runs.
   ///
   /// If another sweeper is working, the call returns 0, and statistics().stand_bys grows. The call waits for a sweep of
   /// this sweeper's own thread. If stop() is called, it ends early, without an error. Throws errors that the database

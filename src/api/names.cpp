@@ -20,9 +20,9 @@ namespace {
 constexpr std::string_view names_of_conditions[] = {"ok", "advice", "failed", "unknown"};
 constexpr std::string_view names_of_fairness[] = {"unfair", "fifo"};
 constexpr std::string_view names_of_job_results[] = {"running", "succeeded", "failed", "killed", "timed_out", "lost"};
-constexpr std::string_view names_of_job_statuses[] = {"begun",       "succeeded", "already_succeeded", "failed",
-                                                      "timed_out",   "lost",      "attempts_used_up",  "too_early",
-                                                      "not_acquired"};
+constexpr std::string_view names_of_job_statuses[] = {"begun",     "succeeded",   "already_succeeded", "failed",
+                                                      "timed_out", "lost",        "attempts_used_up",  "too_early",
+                                                      "due_soon",  "not_acquired"};
 constexpr std::string_view names_of_reasons[] = {"none",          "expired",     "taken_over",    "forced",
                                                  "row_vanished",  "unreachable", "session_ended", "hold_limit",
                                                  "client_closed", "forgotten",   "forked"};

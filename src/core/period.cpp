@@ -28,14 +28,14 @@ constexpr auto furthest = 26h;
 
 }  // namespace
 
-schedule::schedule(duration every, std::optional<minutes> at, const std::string& zone) : every_{every} {
-  must_be(every >= 1s && every <= 24h * 366,
-          "every is " + in_milliseconds(every) + "; it must be between 1 s and 366 days");
+schedule::schedule(duration every, std::optional<minutes> at, const std::string& zone, const wording& in)
+    : every_{every} {
+  must_be(every >= 1s && every <= 24h * 366, in.given("every", every) + "; it must be between 1 s and 366 days");
   if (!at && zone.empty()) return;
-  must_be(every % 24h == 0s, std::string{at ? "at" : "time_zone"} + " is for periods of whole days, and every is " +
-                                 in_milliseconds(every) + "; make it a multiple of 24 h");
+  must_be(every % 24h == 0s, in.name(at ? "at" : "time_zone") + " is for periods of whole days, and " +
+                                 in.given("every", every) + "; make it a multiple of 24 h");
   at_ = at.value_or(0min);
-  must_be(*at_ >= 0s && *at_ < 24h, "at is " + std::to_string(at_->count() / 60) +
+  must_be(*at_ >= 0s && *at_ < 24h, in.name("at") + " is " + std::to_string(at_->count() / 60) +
                                         " min after midnight; it must be 0 or more, and less than 24 h");
   if (zone.empty()) return;
   const auto found = base::time_zone::find(zone);

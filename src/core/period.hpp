@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/time_zone.hpp"
+#include "core/wording.hpp"
 
 namespace rowlock::inline v1::core {
 
@@ -17,6 +18,13 @@ struct period {
   std::chrono::sys_time<duration> end{};
   bool operator==(const period&) const = default;
 };
+
+/// Whether a start at `asked` is for the next period: that begins less than `early_by` later, and the last run of this
+/// period did not begin as short a time before.
+constexpr bool is_for_the_next(const period& in, std::chrono::sys_time<duration> asked,
+                               std::chrono::sys_time<duration> last_began, duration early_by) {
+  return in.end - asked < early_by && asked - last_began >= early_by;
+}
 
 /// Divides time into periods, the same ones on every host:
 ///
@@ -31,7 +39,8 @@ class ROWLOCK_EXPORT schedule {
  public:
   /// An empty zone is UTC. Throws error{errc::invalid_option} with a sentence that names the option, the value and the
   /// rule.
-  explicit schedule(duration every, std::optional<std::chrono::minutes> at = {}, const std::string& zone = {});
+  explicit schedule(duration every, std::optional<std::chrono::minutes> at = {}, const std::string& zone = {},
+                    const wording& in = {});
 
   /// The period that contains `t`.
   period at(std::chrono::sys_time<duration> t) const;

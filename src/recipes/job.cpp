@@ -15,8 +15,8 @@
 #include "base/process.hpp"
 #include "base/text.hpp"
 #include "base/waits.hpp"
-#include "core/checks.hpp"
 #include "core/error_detail.hpp"
+#include "core/job_options.hpp"
 #include "core/period.hpp"
 #include "core/wait.hpp"
 #include "engine/client_core.hpp"
@@ -31,32 +31,6 @@ namespace {
 
 using core_ptr = std::shared_ptr<engine::client_core>;
 using time = std::chrono::sys_time<duration>;
-
-constexpr duration a_year = std::chrono::hours{24} * 366;
-
-void require(bool fine, const std::string& sentence) {
-  if (!fine) throw error{errc::invalid_option, sentence};
-}
-
-void check_job(const job_options& options) {
-  core::check(options.lock);
-  require(!options.lock.as, "each run of a job is a holder of its own; leave the option as out");
-  require(options.retries >= 0 && options.retries <= 1'000'000,
-          "retries is " + std::to_string(options.retries) + "; it must be between 0 and 1000000");
-  require(options.retry_wait >= duration::zero() && options.retry_wait <= a_year,
-          "retry_wait is " + core::in_milliseconds(options.retry_wait) + "; it must be between 0 and 366 days");
-  if (options.timeout) {
-    require(*options.timeout >= std::chrono::milliseconds{1} && *options.timeout <= a_year,
-            "timeout is " + core::in_milliseconds(*options.timeout) + "; it must be between 1 ms and 366 days");
-    require(*options.timeout <= options.every, "timeout is " + core::in_milliseconds(*options.timeout) +
-                                                   ", which is longer than the period; it must be at most " +
-                                                   core::in_milliseconds(options.every));
-  }
-  if (options.lock.strategy == strategy::for_update)
-    throw error{errc::unsupported,
-                "the run of a job is recorded under a lease, and for_update has none; choose unique_index or "
-                "version_cas"};
-}
 
 // The end of the text, in whole characters.
 std::string end_of(std::string_view text) {
@@ -130,10 +104,9 @@ class timeout_watch {
 
 struct job::state {
   state(core_ptr of, lock_name what, job_options how)
-      : client{std::move(of)},
-        name{std::move(what)},
-        options{std::move(how)},
-        periods{options.every, options.at, options.time_zone} {}
+      : client{std::move(of)}, name{std::move(what)}, options{std::move(how)}, periods{core::periods_of(options)} {
+    options.lock = detail::seen_by_all(std::move(options.lock));
+  }
 
   template <class Use>
   auto ask(Use use) const {
@@ -143,7 +116,9 @@ struct job::state {
   void check(const held_lock& by) const;
   template <class Write, class Judge>
   job_outcome resolve(const held_lock& by, time begin, Write write, Judge judge) const;
-  std::optional<job_outcome> may_begin(const std::vector<job_run>& runs, fencing_token token, time now) const;
+  bool is_lost(const held_lock& by) const;
+  std::optional<job_outcome> may_begin(const store::found_runs& found, fencing_token token, const core::period& in,
+                                       duration asked_ago) const;
   void pause(duration d, const std::stop_token& stop) const {
     client->db.pause_until(base::later(base::now(), d), stop);
     client->db.check_usable();
@@ -154,19 +129,17 @@ struct job::state {
     bool has_run = false;
     std::exception_ptr thrown{};
   };
-  answer run_once(job& self, const work& todo, const std::stop_token& stop) const;
+  answer run_once(job& self, const work& todo, base::instant asked, const std::stop_token& stop) const;
   job_ending carry_out(const work& todo, const held_lock& under, const std::stop_token& stop,
                        std::exception_ptr& thrown) const;
 
   const core_ptr client;
   const lock_name name;
-  const job_options options;
+  job_options options;
   const core::schedule periods;
 };
 
 job::job(client& of, lock_name name, job_options options) {
-  check_job(options);
-  options.lock = detail::seen_by_all(std::move(options.lock));
   state_ = std::make_unique<state>(detail::inside::of(of), std::move(name), std::move(options));
 }
 
@@ -187,7 +160,15 @@ void job::state::check(const held_lock& by) const {
                                        std::string{lease.has_lease ? "several clients" : "a transaction"}};
 }
 
-// Sends `write` until the runs of the period answer, by `judge(runs, now)`. Both writes do nothing if they were carried
+// Whether the database shows that the lock is lost. That is final.
+bool job::state::is_lost(const held_lock& by) const {
+  return ask([&](const store::access& db) {
+    return store::standing_of(store::look_at(db, name.view()), detail::inside::lease_of(by)->id.text()).what ==
+           store::standing::lost;
+  });
+}
+
+// Sends `write` until the runs of the period answer, by `judge(found)`. Both writes do nothing if they were carried
 // out, or if the lock is not held in the database. So they may be repeated after a lost reply, and a statement that is
 // late, or a process that was paused, does no harm. If the row of the lock was locked by another session, nothing was
 // written, and that is tried again. Once the lock is lost in the database, it is lost for good, and nothing more is
@@ -195,30 +176,23 @@ void job::state::check(const held_lock& by) const {
 template <class Write, class Judge>
 job_outcome job::state::resolve(const held_lock& by, time begin, Write write, Judge judge) const {
   const auto deadline = base::later(base::now(), client->options().call_timeout);
-  const std::string id{detail::inside::lease_of(by)->id.text()};
   std::optional<error> doubt;  // a write may still be carried out
+  bool was_lost = false;       // before the runs are read
   for (int tries = 1, failures = 0;; ++tries) {
     const bool is_held = by.why_lost() == loss_reason::none;
     std::optional<error> failure;
-    std::vector<job_run> runs;
     try {
       try {
-        if (is_held) ask(write);
+        if (is_held && !was_lost) ask(write);
       } catch (const error& e) {
         if (!may_be_repeated(e)) throw;
         if (e.outcome_is_unknown()) doubt = e;
       }
-      bool is_lost = false;
-      const auto now = ask([&](const store::access& db) {
-        is_lost = store::standing_of(store::look_at(db, name.view()), id).what == store::standing::lost;
-        runs = store::find_runs(db, name.view(), begin);
-        return store::read_clock(db);
-      });
-      if (auto out = judge(runs, now)) {
-        if (is_lost && out->what == job_status::begun) out->what = job_status::lost;
-        return *out;
-      }
-      if (is_lost || (!is_held && !doubt)) return {.what = job_status::lost};
+      const auto found = ask([&](const store::access& db) { return store::find_runs(db, name.view(), begin); });
+      if (const auto out = judge(found)) return *out;
+      if (was_lost || (!is_held && !doubt)) return {.what = job_status::lost};
+      was_lost = is_lost(by);
+      if (was_lost) continue;
     } catch (const error& e) {
       if (!may_be_repeated(e)) throw;
       failure = e;
@@ -231,49 +205,61 @@ job_outcome job::state::resolve(const held_lock& by, time begin, Write write, Ju
   }
 }
 
-std::optional<job_outcome> job::state::may_begin(const std::vector<job_run>& runs, fencing_token token,
-                                                 time now) const {
+std::optional<job_outcome> job::state::may_begin(const store::found_runs& found, fencing_token token,
+                                                 const core::period& in, duration asked_ago) const {
+  const auto& [runs, now] = found;
   if (const auto* own = run_under(token, runs))
     return job_outcome{.what = own->finished_at ? status_of(*own) : job_status::begun, .run = *own};
-  for (const auto& each : runs)
-    if (each.result == job_result::succeeded) return job_outcome{.what = job_status::already_succeeded, .run = each};
   if (runs.empty()) return std::nullopt;
+  const auto until = [&now = now](time t) { return std::max(t - now, duration::zero()); };
+  const auto in_the_next = [&](job_status why, const job_run& of) {
+    const bool is_early = core::is_for_the_next(in, now - asked_ago, of.started_at, core::early_by(options));
+    return job_outcome{.what = is_early ? job_status::due_soon : why, .run = of, .again_in = until(in.end)};
+  };
+  for (const auto& each : runs)
+    if (each.result == job_result::succeeded) return in_the_next(job_status::already_succeeded, each);
   const auto& last = runs.front();
-  if (last.attempt > options.retries) return job_outcome{.what = job_status::attempts_used_up, .run = last};
+  if (last.attempt > options.retries) return in_the_next(job_status::attempts_used_up, last);
   if (last.finished_at && *last.finished_at <= now && now < *last.finished_at + options.retry_wait)
     return job_outcome{
-        .what = job_status::too_early, .run = last, .again_in = *last.finished_at + options.retry_wait - now};
+        .what = job_status::too_early, .run = last, .again_in = until(*last.finished_at + options.retry_wait)};
   return std::nullopt;
 }
 
-job_outcome job::begin(const held_lock& by) {
+job_outcome job::begin(const held_lock& by, duration asked_ago) {
   const auto& s = *state_;
   s.check(by);
   const std::string acquisition{detail::inside::lease_of(by)->id.text()};
   const store::job_lock lock{.name = s.name.view(), .acquisition = acquisition, .token = by.token()};
   const auto in = s.periods.at(s.ask(store::read_clock));
-  return s.resolve(
+  auto out = s.resolve(
       by, in.begin,
       [&](const store::access& db) {
         store::close_runs(db, lock);
         store::begin_run(db, lock, in, s.options.retries + 1, s.options.retry_wait);
       },
-      [&](const std::vector<job_run>& runs, time now) { return s.may_begin(runs, lock.token, now); });
+      [&](const store::found_runs& found) { return s.may_begin(found, lock.token, in, asked_ago); });
+  if (out.what != job_status::begun || out.run->result == job_result::running) return out;
+  if (s.is_lost(by))  // otherwise a thread handed the lock over, and its row has another token
+    out.what = job_status::lost;
+  else
+    out.run->result = job_result::running;
+  return out;
 }
 
 job_outcome job::finish(const held_lock& by, const job_run& begun, const job_ending& how) {
   const auto& s = *state_;
   s.check(by);
-  require(how.result != job_result::running && how.result != job_result::lost,
-          "a run does not end as " + std::string{to_string(how.result)});
+  if (how.result == job_result::running || how.result == job_result::lost)
+    throw error{errc::invalid_option, "a run does not end as " + std::string{to_string(how.result)}};
   const std::string acquisition{detail::inside::lease_of(by)->id.text()};
   const store::job_lock lock{.name = s.name.view(), .acquisition = acquisition, .token = by.token()};
   auto ending = how;
   ending.output = end_of(how.output);
   auto out = s.resolve(
       by, begun.period_begin, [&](const store::access& db) { store::end_run(db, lock, begun.period_begin, ending); },
-      [&](const std::vector<job_run>& runs, time /*now*/) -> std::optional<job_outcome> {
-        const auto* own = run_under(begun.token, runs);
+      [&](const store::found_runs& found) -> std::optional<job_outcome> {
+        const auto* own = run_under(begun.token, found.runs);
         if (own == nullptr) return job_outcome{.what = job_status::lost};
         if (!own->finished_at) return std::nullopt;
         return job_outcome{.what = status_of(*own), .run = *own};
@@ -313,11 +299,12 @@ job_ending job::state::carry_out(const work& todo, const held_lock& under, const
   return out;
 }
 
-job::state::answer job::state::run_once(job& self, const work& todo, const std::stop_token& stop) const {
+job::state::answer job::state::run_once(job& self, const work& todo, base::instant asked,
+                                        const std::stop_token& stop) const {
   const auto held =
       detail::inside::held(client, client->acquiring.acquire(name, options.lock, std::nullopt, options.wait, stop));
   if (!held) return {};
-  answer out{.outcome = self.begin(*held)};
+  answer out{.outcome = self.begin(*held, base::now() - asked)};
   if (out.outcome.what != job_status::begun) return out;
   out.has_run = true;
   const auto how = carry_out(todo, *held, stop, out.thrown);
@@ -327,12 +314,15 @@ job::state::answer job::state::run_once(job& self, const work& todo, const std::
 
 job_outcome job::run(const work& todo, std::stop_token stop) {
   const auto& s = *state_;
+  const auto asked = base::now();
   state::answer last;
   for (int runs = 0;;) {
-    auto one = s.run_once(*this, todo, stop);
+    auto one = s.run_once(*this, todo, asked, stop);
     if (!one.has_run) {
-      const bool is_worth_waiting = runs > 0 || one.outcome.again_in <= s.options.wait;
-      if (one.outcome.what == job_status::too_early && is_worth_waiting && !stop.stop_requested()) {
+      const bool is_worth_waiting =
+          one.outcome.what == job_status::due_soon ||
+          (one.outcome.what == job_status::too_early && (runs > 0 || one.outcome.again_in <= s.options.wait));
+      if (is_worth_waiting && !stop.stop_requested()) {
         s.pause(one.outcome.again_in, stop);
         continue;
       }
@@ -350,18 +340,18 @@ job_outcome job::run(const work& todo, std::stop_token stop) {
 
 // --- looking ---------------------------------------------------------------------------------------------------------
 
-std::vector<job_run> job::history(std::size_t most) {
+std::vector<job_run> job::history(std::size_t most, runs_of which) {
   return state_->ask([&](const store::access& db) {
-    return store::list_runs(db, name().view(), std::string{name().view()} + '\x01',
-                            most);  // no text comes between the two
+    return store::list_runs(db, name().view(), std::string{name().view()} + '\x01', most,
+                            which);  // no text comes between the two
   });
 }
 
-std::vector<job_run> list_job_runs(client& of, std::size_t most) {
+std::vector<job_run> list_job_runs(client& of, std::size_t most, runs_of which) {
   const auto core = detail::inside::of(of);
   const engine::gateway::call under_way{core->db};
   return core->db.run(core->db.call_limits(),
-                      [&](const store::access& db) { return store::list_runs(db, {}, std::nullopt, most); });
+                      [&](const store::access& db) { return store::list_runs(db, {}, std::nullopt, most, which); });
 }
 
 }  // namespace rowlock::inline v1

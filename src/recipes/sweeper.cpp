@@ -64,7 +64,7 @@ struct sweeper::state {
   void notify_waiters();
   void sweep_names();
   void forget_runs();
-  void count_swept(std::size_t rows, std::size_t tickets);
+  void count(std::uint64_t sweeper_statistics::*what, engine::counters::number& of_client, std::size_t number);
   template <class Use>
   auto call(duration& shortest, Use use);
   void end_step();
@@ -134,14 +134,16 @@ std::size_t sweeper::state::sweep_once() try {
   sweep_names();
   forget_runs();
   const auto done = done_.lock();
-  const events::swept now{
-      .rows = done->rows - before.rows, .tickets = done->tickets - before.tickets, .took = base::now() - began};
+  const events::swept now{.rows = done->rows - before.rows,
+                          .tickets = done->tickets - before.tickets,
+                          .runs = done->runs - before.runs,
+                          .took = base::now() - began};
   if (goes_on()) {
     ++done->sweeps;
     engine::counters::count(client_->events.numbers().sweeps);
     client_->events.tell([&] { return now; });
   }
-  return static_cast<std::size_t>(now.rows + now.tickets);
+  return static_cast<std::size_t>(now.rows + now.tickets + now.runs);
 } catch (const error& e) {
   if (is_stopped() && e.code() == errc::cancelled) return 0;
   if (!detail::is_end_of_client(e)) ++done_.lock()->failures;
@@ -177,13 +179,10 @@ auto sweeper::state::call(duration& shortest, Use use) {
   return answer;
 }
 
-void sweeper::state::count_swept(std::size_t rows, std::size_t tickets) {
-  auto& numbers = client_->events.numbers();
-  engine::counters::count(numbers.swept_rows, rows);
-  engine::counters::count(numbers.swept_tickets, tickets);
-  const auto done = done_.lock();
-  done->rows += rows;
-  done->tickets += tickets;
+void sweeper::state::count(std::uint64_t sweeper_statistics::*what, engine::counters::number& of_client,
+                           std::size_t number) {
+  engine::counters::count(of_client, number);
+  (*done_.lock()).*what += number;
 }
 
 void sweeper::state::purge_tickets() {
@@ -191,8 +190,8 @@ void sweeper::state::purge_tickets() {
     const auto page = call(shortest_look_, [&](const store::access& db) { return store::find_dead(db, after, rows_); });
     if (page.last <= after) return;
     if (!page.tickets.empty())
-      count_swept(
-          0, call(shortest_deletion_, [&](const store::access& db) { return store::purge_tickets(db, page.tickets); }));
+      count(&sweeper_statistics::tickets, client_->events.numbers().swept_tickets,
+            call(shortest_deletion_, [&](const store::access& db) { return store::purge_tickets(db, page.tickets); }));
     after = page.last;
   }
   if (goes_on()) call(shortest_deletion_, [](const store::access& db) { return store::purge_held(db), 0; });
@@ -238,7 +237,7 @@ void sweeper::state::sweep_names() {
     if (!page.names.empty()) {
       gone =
           call(shortest_deletion_, [&](const store::access& db) { return store::sweep(db, page, options_.retention); });
-      count_swept(gone, 0);
+      count(&sweeper_statistics::rows, client_->events.numbers().swept_rows, gone);
     }
     from = gone == rows_ ? swept_to_ : page.last;
     swept_to_ = std::move(page.last);
@@ -246,11 +245,13 @@ void sweeper::state::sweep_names() {
 }
 
 void sweeper::state::forget_runs() {
-  if (!goes_on()) return;
-  call(shortest_deletion_, [&](const store::access& db) {
-    store::forget_runs(db, options_.kept_runs, options_.run_retention, options_.batch);
-    return 0;
-  });
+  for (; goes_on(); end_step()) {
+    const auto gone = call(shortest_deletion_, [&](const store::access& db) {
+      return store::forget_runs(db, options_.kept_runs, options_.run_retention, rows_);
+    });
+    count(&sweeper_statistics::runs, client_->events.numbers().swept_runs, gone);
+    if (gone < rows_) return;
+  }
 }
 
 // The more it cost, the longer the database is left to other clients.

@@ -1438,7 +1438,7 @@ SET r.finished_at = SYSDATE(6), r.result = :result, r.exit_status = :exit_status
 WHERE r.period_begin = TIMESTAMP'1970-01-01 00:00:00.000000' + INTERVAL :begin MICROSECOND
   AND r.token = :token AND r.finished_at IS NULL;
 
--- name: find_runs(name, begin) -> name, begin, end, attempt, owner, token, started_at, finished_at, result, exit_status, signal, output
+-- name: find_runs(name, begin) -> name, begin, end, attempt, owner, token, started_at, finished_at, result, exit_status, signal, output, clock
 -- doing: looking for runs
 -- does: the runs of a job in a period, the newest first
 -- locks: none
@@ -1449,14 +1449,14 @@ WHERE r.period_begin = TIMESTAMP'1970-01-01 00:00:00.000000' + INTERVAL :begin M
 SELECT r.job, us(r.period_begin), us(r.period_end), r.attempt, r.owner, r.token, us(r.started_at),
   us(r.finished_at), COALESCE(r.result, IF(EXISTS (SELECT 1 FROM rowlock_lock l
     WHERE l.name = r.job AND l.version = r.token AND l.owner IS NOT NULL AND l.expires_at > SYSDATE(6)),
-    'running', 'lost')), r.exit_status, r.signal_number, r.output
+    'running', 'lost')), r.exit_status, r.signal_number, r.output, us(SYSDATE(6))
 FROM rowlock_job_run r
 WHERE r.job = :name AND r.period_begin = TIMESTAMP'1970-01-01 00:00:00.000000' + INTERVAL :begin MICROSECOND
 ORDER BY r.attempt DESC;
 
--- name: list_runs(prefix, prefix_end, number) -> name, begin, end, attempt, owner, token, started_at, finished_at, result, exit_status, signal, output
+-- name: list_runs(prefix, prefix_end, number, each_result) -> name, begin, end, attempt, owner, token, started_at, finished_at, result, exit_status, signal, output
 -- doing: looking for runs
--- does: the last runs of each job whose name begins so, by job, the newest first
+-- does: the last runs of each job whose name begins so, or of each of its results, by job, the newest first
 -- locks: none
 -- clock: in the row's expression
 -- no row: there is none
@@ -1465,17 +1465,18 @@ SELECT r.job, us(r.period_begin), us(r.period_end), r.attempt, r.owner, r.token,
   us(r.finished_at), COALESCE(r.result, IF(EXISTS (SELECT 1 FROM rowlock_lock l
     WHERE l.name = r.job AND l.version = r.token AND l.owner IS NOT NULL AND l.expires_at > SYSDATE(6)),
     'running', 'lost')), r.exit_status, r.signal_number, r.output
-FROM (SELECT j.*, ROW_NUMBER() OVER (PARTITION BY j.job ORDER BY j.period_begin DESC, j.attempt DESC) AS place
+FROM (SELECT j.*, ROW_NUMBER() OVER (PARTITION BY j.job, IF(:each_result = 1, j.result, NULL)
+    ORDER BY j.period_begin DESC, j.attempt DESC) AS place
   FROM rowlock_job_run j
   WHERE j.job >= :prefix AND (:prefix_end IS NULL OR j.job < :prefix_end)) r
-WHERE r.place <= :number ORDER BY r.job, r.place;
+WHERE r.place <= :number ORDER BY r.job, r.period_begin DESC, r.attempt DESC;
 
--- name: forget_runs(kept, retention, number) -> anything
+-- name: forget_runs(kept, retention, number) -> count
 -- doing: sweeping
 -- does: deletes runs of periods that ended that long ago, `number` at most, but not the last `kept` of a job
 -- locks: the runs
 -- clock: in WHERE
--- no row: none was deleted
+-- no row: never; count: of all that were deleted
 -- write:
 DELETE d FROM rowlock_job_run d JOIN (SELECT r.job, r.period_begin, r.attempt FROM rowlock_job_run r
   WHERE r.period_end <= SYSDATE(6) - INTERVAL :retention MICROSECOND
@@ -1485,6 +1486,8 @@ DELETE d FROM rowlock_job_run d JOIN (SELECT r.job, r.period_begin, r.attempt FR
       ORDER BY n.period_begin, n.attempt LIMIT 1 OFFSET :kept) IS NOT NULL
   ORDER BY r.period_end LIMIT :number) old
 ON d.job = old.job AND d.period_begin = old.period_begin AND d.attempt = old.attempt;
+-- read back:
+SELECT ROW_COUNT();
 
 -- ---- Schema and settings --------------------------------------------------------------------------------------------
 --
@@ -1525,6 +1528,10 @@ FROM rowlock_migration ORDER BY version DESC;
 INSERT INTO rowlock_lock (name, version) SELECT '', 0 FROM (SELECT 1) one WHERE FALSE
 ON DUPLICATE KEY UPDATE version = VALUES(version);
 -- write:
+INSERT INTO rowlock_job_run (job, period_begin, attempt, period_end, owner, token, started_at)
+SELECT '', SYSDATE(6), 0, SYSDATE(6), '', 0, SYSDATE(6) FROM (SELECT 1) one WHERE FALSE
+ON DUPLICATE KEY UPDATE token = VALUES(token);
+-- then:
 DELETE l, w, s, e, r FROM rowlock_lock l JOIN rowlock_waiter w JOIN rowlock_share s JOIN rowlock_edge e
   JOIN rowlock_job_run r WHERE FALSE;
 -- read back:

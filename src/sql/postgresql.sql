@@ -1573,7 +1573,7 @@ WHERE own.expires_at > clock_timestamp() AND r.job = own.name
   AND r.period_begin = timestamptz 'epoch' + :begin::bigint * interval '1 microsecond'
   AND r.token = :token::bigint AND r.finished_at IS NULL;
 
--- name: find_runs(name, begin) -> name, begin, end, attempt, owner, token, started_at, finished_at, result, exit_status, signal, output
+-- name: find_runs(name, begin) -> name, begin, end, attempt, owner, token, started_at, finished_at, result, exit_status, signal, output, clock
 -- doing: looking for runs
 -- does: the runs of a job in a period, the newest first
 -- locks: none
@@ -1584,14 +1584,14 @@ WHERE own.expires_at > clock_timestamp() AND r.job = own.name
 SELECT r.job, us(r.period_begin), us(r.period_end), r.attempt::bigint, r.owner, r.token, us(r.started_at),
   us(r.finished_at), coalesce(r.result, CASE WHEN EXISTS (SELECT FROM rowlock_lock l
     WHERE l.name = r.job AND l.version = r.token AND l.owner IS NOT NULL AND l.expires_at > clock_timestamp())
-    THEN 'running' ELSE 'lost' END), r.exit_status::bigint, r.signal_number::bigint, r.output
+    THEN 'running' ELSE 'lost' END), r.exit_status::bigint, r.signal_number::bigint, r.output, us(clock_timestamp())
 FROM rowlock_job_run r
 WHERE r.job = :name::text AND r.period_begin = timestamptz 'epoch' + :begin::bigint * interval '1 microsecond'
 ORDER BY r.attempt DESC;
 
--- name: list_runs(prefix, prefix_end, number) -> name, begin, end, attempt, owner, token, started_at, finished_at, result, exit_status, signal, output
+-- name: list_runs(prefix, prefix_end, number, each_result) -> name, begin, end, attempt, owner, token, started_at, finished_at, result, exit_status, signal, output
 -- doing: looking for runs
--- does: the last runs of each job whose name begins so, by job, the newest first
+-- does: the last runs of each job whose name begins so, or of each of its results, by job, the newest first
 -- locks: none
 -- clock: in the row's expression
 -- no row: there is none
@@ -1600,17 +1600,18 @@ SELECT r.job, us(r.period_begin), us(r.period_end), r.attempt::bigint, r.owner, 
   us(r.finished_at), coalesce(r.result, CASE WHEN EXISTS (SELECT FROM rowlock_lock l
     WHERE l.name = r.job AND l.version = r.token AND l.owner IS NOT NULL AND l.expires_at > clock_timestamp())
     THEN 'running' ELSE 'lost' END), r.exit_status::bigint, r.signal_number::bigint, r.output
-FROM (SELECT *, row_number() OVER (PARTITION BY job ORDER BY period_begin DESC, attempt DESC) AS place
+FROM (SELECT *, row_number() OVER (PARTITION BY job, CASE WHEN :each_result::bigint = 1 THEN result END
+    ORDER BY period_begin DESC, attempt DESC) AS place
   FROM rowlock_job_run
   WHERE job >= :prefix::text AND (:prefix_end::text IS NULL OR job < :prefix_end::text)) r
-WHERE r.place <= :number::bigint ORDER BY r.job, r.place;
+WHERE r.place <= :number::bigint ORDER BY r.job, r.period_begin DESC, r.attempt DESC;
 
--- name: forget_runs(kept, retention, number) -> anything
+-- name: forget_runs(kept, retention, number) -> count
 -- doing: sweeping
 -- does: deletes runs of periods that ended that long ago, `number` at most, but not the last `kept` of a job
 -- locks: FOR UPDATE SKIP LOCKED
 -- clock: in WHERE
--- no row: none was deleted
+-- no row: none was deleted; count: 1 for each that was
 -- write:
 DELETE FROM rowlock_job_run d
 USING (SELECT r.job, r.period_begin, r.attempt FROM rowlock_job_run r
@@ -1619,7 +1620,8 @@ USING (SELECT r.job, r.period_begin, r.attempt FROM rowlock_job_run r
       WHERE n.job = r.job AND (n.period_begin, n.attempt) >= (r.period_begin, r.attempt)
       ORDER BY n.period_begin, n.attempt LIMIT 1 OFFSET :kept::bigint) IS NOT NULL
   ORDER BY r.period_end LIMIT :number::bigint FOR UPDATE OF r SKIP LOCKED) old
-WHERE d.job = old.job AND d.period_begin = old.period_begin AND d.attempt = old.attempt;
+WHERE d.job = old.job AND d.period_begin = old.period_begin AND d.attempt = old.attempt
+RETURNING 1::bigint;
 
 -- ---- Schema and settings --------------------------------------------------------------------------------------------
 --

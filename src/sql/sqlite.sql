@@ -822,7 +822,7 @@ WHERE job = :name AND period_begin = :begin AND token = :token AND finished_at I
   AND EXISTS (SELECT 1 FROM rowlock_lock
     WHERE name = :name AND acquisition = :acquisition AND owner IS NOT NULL AND expires_at > clock_us());
 
--- name: find_runs(name, begin) -> name, begin, end, attempt, owner, token, started_at, finished_at, result, exit_status, signal, output
+-- name: find_runs(name, begin) -> name, begin, end, attempt, owner, token, started_at, finished_at, result, exit_status, signal, output, clock
 -- doing: looking for runs
 -- does: the runs of a job in a period, the newest first
 -- locks: none
@@ -833,12 +833,12 @@ WHERE job = :name AND period_begin = :begin AND token = :token AND finished_at I
 SELECT r.job, r.period_begin, r.period_end, r.attempt, r.owner, r.token, r.started_at, r.finished_at,
   ifnull(r.result, iif(EXISTS (SELECT 1 FROM rowlock_lock l
     WHERE l.name = r.job AND l.version = r.token AND l.owner IS NOT NULL AND l.expires_at > clock_us()),
-    'running', 'lost')), r.exit_status, r.signal_number, r.output
+    'running', 'lost')), r.exit_status, r.signal_number, r.output, clock_us()
 FROM rowlock_job_run r WHERE r.job = :name AND r.period_begin = :begin ORDER BY r.attempt DESC;
 
--- name: list_runs(prefix, prefix_end, number) -> name, begin, end, attempt, owner, token, started_at, finished_at, result, exit_status, signal, output
+-- name: list_runs(prefix, prefix_end, number, each_result) -> name, begin, end, attempt, owner, token, started_at, finished_at, result, exit_status, signal, output
 -- doing: looking for runs
--- does: the last runs of each job whose name begins so, by job, the newest first
+-- does: the last runs of each job whose name begins so, or of each of its results, by job, the newest first
 -- locks: none
 -- clock: in the row's expression
 -- no row: there is none
@@ -847,23 +847,25 @@ SELECT r.job, r.period_begin, r.period_end, r.attempt, r.owner, r.token, r.start
   ifnull(r.result, iif(EXISTS (SELECT 1 FROM rowlock_lock l
     WHERE l.name = r.job AND l.version = r.token AND l.owner IS NOT NULL AND l.expires_at > clock_us()),
     'running', 'lost')), r.exit_status, r.signal_number, r.output
-FROM (SELECT *, row_number() OVER (PARTITION BY job ORDER BY period_begin DESC, attempt DESC) AS place
+FROM (SELECT *, row_number() OVER (PARTITION BY job, iif(:each_result = 1, result, NULL)
+    ORDER BY period_begin DESC, attempt DESC) AS place
   FROM rowlock_job_run WHERE job >= :prefix AND (:prefix_end IS NULL OR job < :prefix_end)) r
-WHERE r.place <= :number ORDER BY r.job, r.place;
+WHERE r.place <= :number ORDER BY r.job, r.period_begin DESC, r.attempt DESC;
 
--- name: forget_runs(kept, retention, number) -> anything
+-- name: forget_runs(kept, retention, number) -> count
 -- doing: sweeping
 -- does: deletes runs of periods that ended that long ago, `number` at most, but not the last `kept` of a job
 -- locks: the file's write lock
 -- clock: in WHERE
--- no row: none was deleted
+-- no row: none was deleted; count: 1 for each that was
 -- write:
 DELETE FROM rowlock_job_run WHERE rowid IN (SELECT r.rowid FROM rowlock_job_run r
   WHERE r.period_end <= clock_us() - :retention
     AND (SELECT n.attempt FROM rowlock_job_run n
       WHERE n.job = r.job AND (n.period_begin, n.attempt) >= (r.period_begin, r.attempt)
       ORDER BY n.period_begin, n.attempt LIMIT 1 OFFSET :kept) IS NOT NULL
-  ORDER BY r.period_end LIMIT :number);
+  ORDER BY r.period_end LIMIT :number)
+RETURNING 1;
 
 -- ---- Schema and settings ---------------------------------------------------------------------------------------------
 --

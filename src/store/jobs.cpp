@@ -56,7 +56,7 @@ job_run run_of(const record& r) {
 }
 
 // A row may have been written by hand, with an invalid name.
-std::vector<job_run> runs_of(const records& rows) {
+std::vector<job_run> valid_runs(const records& rows) {
   std::vector<job_run> out;
   for (const auto& r : rows)
     if (const auto name = r.text(field::name); !name.empty() && name.size() <= 255 && base::is_plain_text(name))
@@ -99,21 +99,27 @@ void end_run(const access& db, const job_lock& by, time begin, const job_ending&
           {field::output, how.output.empty() ? driver::argument{} : driver::argument{std::string_view{how.output}}}});
 }
 
-std::vector<job_run> find_runs(const access& db, std::string_view job, time begin) {
-  return runs_of(db.run(sheets::verb::find_runs, {{field::name, job}, {field::begin, since_1970(begin)}}));
+found_runs find_runs(const access& db, std::string_view job, time begin) {
+  const auto rows = db.run(sheets::verb::find_runs, {{field::name, job}, {field::begin, since_1970(begin)}});
+  return {.runs = valid_runs(rows), .now = rows.empty() ? time{} : time_in(rows[0], field::clock)};
 }
 
 std::vector<job_run> list_runs(const access& db, std::string_view first, const std::optional<std::string>& end,
-                               std::size_t most) {
-  arguments asked{{field::prefix, first}, {field::number, static_cast<std::int64_t>(most)}};
+                               std::size_t most, runs_of which) {
+  arguments asked{{field::prefix, first},
+                  {field::number, static_cast<std::int64_t>(most)},
+                  {field::each_result, std::int64_t{which == runs_of::each_result ? 1 : 0}}};
   if (end) asked.push_back({field::prefix_end, std::string_view{*end}});
-  return runs_of(db.run(sheets::verb::list_runs, asked));
+  return valid_runs(db.run(sheets::verb::list_runs, asked));
 }
 
-void forget_runs(const access& db, std::size_t kept, duration retention, std::size_t number) {
-  db.run(sheets::verb::forget_runs, {{field::kept, static_cast<std::int64_t>(kept)},
-                                     {field::retention, retention.count()},
-                                     {field::number, static_cast<std::int64_t>(number)}});
+std::size_t forget_runs(const access& db, std::size_t kept, duration retention, std::size_t number) {
+  std::int64_t out = 0;
+  for (const auto& r : db.run(sheets::verb::forget_runs, {{field::kept, static_cast<std::int64_t>(kept)},
+                                                          {field::retention, retention.count()},
+                                                          {field::number, static_cast<std::int64_t>(number)}}))
+    out += r.integer(field::count);
+  return static_cast<std::size_t>(out);
 }
 
 }  // namespace rowlock::inline v1::store

@@ -33,15 +33,22 @@ void begin_run(const access& db, const job_lock& by, const core::period& in, int
 /// Records the end of the run that this lock has begun in the period that begins then, unless an end is recorded.
 void end_run(const access& db, const job_lock& by, std::chrono::sys_time<duration> begin, const job_ending& how);
 
-/// The runs of a job in the period that begins then, the newest first. A run that has not ended, and whose lock is not
+/// The runs of a job in a period, the newest first, and when that was. A run that has not ended, and whose lock is not
 /// held any more, is lost.
-std::vector<job_run> find_runs(const access& db, std::string_view job, std::chrono::sys_time<duration> begin);
+struct found_runs {
+  std::vector<job_run> runs{};
+  std::chrono::sys_time<duration> now{};  ///< only if there are runs
+};
 
-/// The last `most` runs of each job from `first` on that comes before `end`, by job, the newest first.
+found_runs find_runs(const access& db, std::string_view job, std::chrono::sys_time<duration> begin);
+
+/// The last `most` runs of each job from `first` on that comes before `end`, or of each of its results, by job, the
+/// newest first.
 std::vector<job_run> list_runs(const access& db, std::string_view first, const std::optional<std::string>& end,
-                               std::size_t most);
+                               std::size_t most, runs_of which);
 
-/// Deletes runs of periods that ended that long ago, `number` at most, but not the last `kept` of a job.
-void forget_runs(const access& db, std::size_t kept, duration retention, std::size_t number);
+/// Deletes runs of periods that ended that long ago, `number` at most, but not the last `kept` of a job. How many were
+/// deleted.
+std::size_t forget_runs(const access& db, std::size_t kept, duration retention, std::size_t number);
 
 }  // namespace rowlock::inline v1::store

@@ -1,4 +1,5 @@
 #include <atomic>
+#include <future>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -104,6 +105,115 @@ TEST_P(doing_jobs, is_not_waited_for_without_time) {
   EXPECT_EQ(mine.run(counting()).what, job_status::not_acquired);
   EXPECT_EQ(done_, 0);
   EXPECT_TRUE(mine.history().empty());
+}
+
+// --- shortly before the next period ----------------------------------------------------------------------------------
+
+/// A period whose end is less than half of it away, but not in the next minutes.
+class jobs_before_a_period : public doing_jobs {
+ protected:
+  static constexpr duration margin = 10min;
+
+  job_options in_the_last_half(job_options options = {}) {
+    const duration now{db().now()};
+    options.every = 4 * margin;
+    while (options.every - now % options.every < margin || options.every - now % options.every > options.every / 2)
+      options.every += 1s;
+    if (!options.early_by) options.early_by = options.every / 2;
+    options.lock = with();
+    return options;
+  }
+  job_outcome begin(client& by, const job_options& options, duration asked_ago = {}) {
+    job one{by, nightly, options};
+    const auto held = by.acquire(nightly, with());
+    return one.begin(held, asked_ago);
+  }
+};
+ROWLOCK_CONTRACT_SUITE(jobs_before_a_period, leases(usual_pairs()));
+
+TEST_P(jobs_before_a_period, are_due_soon) {
+  const auto options = in_the_last_half();
+  job mine{locks_, nightly, options};
+  ASSERT_EQ(mine.run(counting()).what, job_status::succeeded) << "it runs at once in a period without a success";
+  EXPECT_EQ(begin(other_, options).what, job_status::already_succeeded) << "that run began just before";
+  db().let_runs_begin_earlier(24h);
+  const auto end = mine.history().at(0).period_end;
+  const auto before = db().now();
+  const auto soon = begin(other_, options);
+  const auto after = db().now();
+  EXPECT_EQ(soon.what, job_status::due_soon);
+  EXPECT_LE(soon.again_in.count(), end.time_since_epoch().count() - before);
+  EXPECT_GE(soon.again_in.count(), end.time_since_epoch().count() - after);
+  EXPECT_EQ(soon.run.value().result, job_result::succeeded);
+  const auto long_ago = begin(other_, options, 24h);
+  EXPECT_EQ(long_ago.what, job_status::already_succeeded) << "it was asked for early in the period, and waited";
+  EXPECT_GT(long_ago.again_in, 0s);
+  EXPECT_LE(long_ago.again_in, soon.again_in);
+}
+
+TEST_P(jobs_before_a_period, are_due_soon_where_no_more_runs_may_begin) {
+  const auto options = in_the_last_half();
+  job mine{locks_, nightly, options};
+  EXPECT_THROW(mine.run(failing("no luck")), std::runtime_error);
+  EXPECT_EQ(begin(other_, options).what, job_status::attempts_used_up);
+  db().let_runs_begin_earlier(24h);
+  const auto soon = begin(other_, options);
+  EXPECT_EQ(soon.what, job_status::due_soon);
+  EXPECT_EQ(soon.run.value().result, job_result::failed);
+  auto more = options;
+  more.retries = 1;
+  EXPECT_EQ(begin(other_, more).what, job_status::begun) << "one is left in this period";
+}
+
+TEST_P(jobs_before_a_period, are_not_waited_for_if_that_is_switched_off) {
+  for (const auto& early_by : {std::optional<duration>{0s}, std::optional<duration>{1min}}) {
+    const auto options = in_the_last_half({.early_by = early_by});
+    job mine{locks_, nightly, options};
+    mine.run(counting());
+    db().let_runs_begin_earlier(24h);
+    EXPECT_EQ(begin(other_, options).what, job_status::already_succeeded);
+  }
+}
+
+TEST_P(jobs_before_a_period, are_waited_for_without_the_lock_until_the_call_is_stopped) {
+  auto options = in_the_last_half();
+  options.wait = 0s;
+  job mine{locks_, nightly, options};
+  ASSERT_EQ(mine.run(counting()).what, job_status::succeeded);
+  db().let_runs_begin_earlier(24h);
+  std::stop_source end;
+  const auto token = mine.history().at(0).token;
+  auto waiting = std::async(std::launch::async, [&] { return mine.run(counting(), end.get_token()).what; });
+  EXPECT_TRUE(eventually([&] {  // it has looked, and has released the lock
+    const auto row = db().row(nightly);
+    return row && row->version > token.value() && !row->owner;
+  }));
+  EXPECT_TRUE(other_.try_acquire(nightly, with()).has_value());
+  EXPECT_EQ(waiting.wait_for(0s), std::future_status::timeout);
+  end.request_stop();
+  const auto out = waiting.get();
+  EXPECT_TRUE(out == job_status::not_acquired || out == job_status::due_soon) << out << " (the wait had not begun)";
+  EXPECT_EQ(done_, 1);
+}
+
+// A period of two seconds is over soon.
+TEST_P(jobs_before_a_period, run_when_it_has_begun_by_the_clock_of_the_database) {
+  job mine{locks_, nightly, {.every = 2s, .early_by = 1s, .wait = 0s, .lock = with()}};
+  std::chrono::sys_time<duration> end;
+  job_outcome next;
+  std::int64_t asked = 0;
+  do {  // until a call was made just before a period, and not after a pause of this process
+    db().execute("DELETE FROM rowlock_job_run");
+    end = mine.run(counting()).run.value().period_end;
+    db().let_runs_begin_earlier(24h);
+    do {
+      asked = db().now();
+      next = mine.run(counting());
+    } while (next.what == job_status::already_succeeded);
+  } while (asked >= end.time_since_epoch().count());
+  EXPECT_EQ(next.what, job_status::succeeded);
+  EXPECT_EQ(next.run.value().period_begin, end);
+  EXPECT_GE(next.run.value().started_at, end);
 }
 
 // --- failures --------------------------------------------------------------------------------------------------------
@@ -316,22 +426,61 @@ TEST_P(doing_jobs, of_all_names_are_listed) {
   EXPECT_EQ((job{locks_, "a", due()}.history().size()), 2U);
 }
 
+TEST_P(doing_jobs, are_found_by_their_results_behind_many_others) {
+  job mine{locks_, nightly, due({.retries = 9})};
+  EXPECT_EQ(mine.run(counting()).what, job_status::succeeded);
+  db().age_runs(period);
+  for (int i = 0; i < 3; ++i)
+    EXPECT_THROW(job(locks_, nightly, due({.retries = i})).run(failing("no luck")), std::runtime_error);
+  const auto held = locks_.acquire(nightly, with());
+  ASSERT_EQ(mine.begin(held).what, job_status::begun);
+  const auto last = job{other_, nightly, due()}.history(1, runs_of::each_result);
+  ASSERT_EQ(last.size(), 3U);
+  EXPECT_EQ(last[0].result, job_result::running);
+  EXPECT_EQ(last[1].result, job_result::failed);
+  EXPECT_EQ(last[1].attempt, 3);
+  EXPECT_EQ(last[2].result, job_result::succeeded);
+  EXPECT_EQ(list_job_runs(other_, 2, runs_of::each_result).size(), 4U);
+  EXPECT_EQ(list_job_runs(other_, 2).size(), 2U);
+}
+
 TEST_P(doing_jobs, are_forgotten_by_the_sweeper_but_for_the_last_ones) {
   for (int i = 0; i < 3; ++i) {
     job mine{locks_, nightly, due()};
     EXPECT_EQ(mine.run(counting()).what, job_status::succeeded);
     db().age_runs(period);
   }
+  std::uint64_t forgotten = 0;
   const auto leaves = [&](const sweeper_options& how, std::size_t runs) {
     sweeper one{locks_, how};
-    return eventually([&] {  // the one before may still be at work
+    const bool has_swept = eventually([&] {  // the one before may still be at work
       static_cast<void>(one.sweep_once());
-      return one.statistics().sweeps > 0 && list_job_runs(locks_, 10).size() == runs;
+      return one.statistics().sweeps > 0;
     });
+    forgotten += one.statistics().runs;
+    return has_swept && list_job_runs(locks_, 10).size() == runs;
   };
   EXPECT_TRUE(leaves({.kept_runs = 1, .run_retention = 2 * period}, 2)) << "two have ended later";
   EXPECT_TRUE(leaves({.kept_runs = 1, .run_retention = 24h}, 1));
   EXPECT_TRUE(leaves({.kept_runs = 0, .run_retention = 24h * 3000}, 1));
+  EXPECT_EQ(forgotten, 2U);
+}
+
+TEST_P(doing_jobs, are_forgotten_in_one_sweep_however_many_they_are) {
+  constexpr int number = 7;
+  for (int i = 0; i < number; ++i) {
+    job mine{locks_, nightly, due()};
+    EXPECT_EQ(mine.run(counting()).what, job_status::succeeded);
+    db().age_runs(period);
+  }
+  sweeper one{locks_, {.batch = 2, .kept_runs = 1, .run_retention = 24h}};
+  EXPECT_TRUE(eventually([&] {
+    static_cast<void>(one.sweep_once());
+    return one.statistics().sweeps > 0;
+  }));
+  EXPECT_EQ(list_job_runs(locks_, 10).size(), 1U);
+  EXPECT_EQ(one.statistics().runs, number - 1U);
+  EXPECT_EQ(locks_.stats().swept_runs, number - 1U);
 }
 
 TEST_P(doing_jobs, refuses_options_and_locks_that_do_not_fit) {
@@ -342,6 +491,8 @@ TEST_P(doing_jobs, refuses_options_and_locks_that_do_not_fit) {
   EXPECT_TRUE(refused({.every = 24h * 367}));
   EXPECT_TRUE(refused({.every = 1h, .at = 3min}));
   EXPECT_TRUE(refused({.time_zone = "Europe/Nowhere"}));
+  EXPECT_TRUE(refused({.early_by = -1ms}));
+  EXPECT_TRUE(refused({.every = 1h, .early_by = 31min}));
   EXPECT_TRUE(refused({.retries = -1}));
   EXPECT_TRUE(refused({.retry_wait = -1ms}));
   EXPECT_TRUE(refused({.every = 1h, .timeout = 61min}));

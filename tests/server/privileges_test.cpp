@@ -68,15 +68,16 @@ TEST_P(privileges_without, are_told_by_acquiring_where_they_are_needed) {
       << "a wait does not go on";
 }
 
-TEST_P(privileges, to_wait_are_noticed_by_check_where_they_are_missing) {
+TEST_P(privileges, to_wait_and_to_record_runs_are_noticed_by_check_where_they_are_missing) {
   auto locks = connect_guest("SELECT, INSERT, UPDATE, DELETE");
-  for (const std::string each : {"SELECT", "INSERT", "UPDATE", "DELETE"}) {
-    const auto table = " ON rowlock_waiter ";
-    db().execute("REVOKE " + each + table + "FROM " + db().guest());
-    EXPECT_TRUE(throws(errc::permission_denied, [&] { locks.check(); })) << each;
-    db().execute("GRANT " + each + table + "TO " + db().guest());
-    EXPECT_NO_THROW(locks.check()) << each;
-  }
+  for (const std::string table : {"rowlock_waiter", "rowlock_job_run"})
+    for (const std::string each : {"SELECT", "INSERT", "UPDATE", "DELETE"}) {
+      const auto of_table = each + " ON " + table;
+      db().execute("REVOKE " + of_table + " FROM " + db().guest());
+      EXPECT_TRUE(throws(errc::permission_denied, [&] { locks.check(); })) << of_table;
+      db().execute("GRANT " + of_table + " TO " + db().guest());
+      EXPECT_NO_THROW(locks.check()) << of_table;
+    }
 }
 
 TEST_P(privileges, to_wait_are_told_of_where_they_are_missing) {

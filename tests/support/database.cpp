@@ -136,6 +136,10 @@ void database::age_runs(std::chrono::hours by) {
           earlier("started_at") + ", " + earlier("finished_at"));
 }
 
+void database::let_runs_begin_earlier(std::chrono::hours by) {
+  execute("UPDATE rowlock_job_run SET started_at = started_at - " + interval(by));
+}
+
 void database::drop_tables() {
   execute(
       "DROP TABLE rowlock_lock; DROP TABLE rowlock_migration; DROP TABLE IF EXISTS rowlock_waiter; "

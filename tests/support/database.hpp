@@ -127,6 +127,8 @@ class database {
   std::vector<run_row> runs();
   /// Moves the recorded runs of jobs into the past.
   void age_runs(std::chrono::hours by);
+  /// The same of the time at which they began.
+  void let_runs_begin_earlier(std::chrono::hours by);
 
   void drop_tables();
   int newest_migration() { return static_cast<int>(number("SELECT max(version) FROM rowlock_migration")); }

@@ -16,10 +16,12 @@ using std::chrono::minutes;
 using std::chrono::month;
 using std::chrono::sys_days;
 using std::chrono::sys_seconds;
+using std::chrono::sys_time;
 using std::chrono::Thursday;
 using std::chrono::weekday;
 using std::chrono::year;
 using namespace std::chrono_literals;
+using core::is_for_the_next;
 using core::period;
 using core::schedule;
 
@@ -136,6 +138,22 @@ void expect_refusal(duration every, std::optional<minutes> at, const std::string
     EXPECT_EQ(e.code(), errc::invalid_option);
     EXPECT_EQ(std::string{e.what()}, sentence);
   }
+}
+
+TEST(period, is_that_of_a_start_shortly_before_it_unless_the_last_run_began_just_before) {
+  constexpr period hour{sys_seconds{0s}, sys_seconds{1h}};
+  const auto is_next = [&](duration asked, duration began, duration early_by = 5min) {
+    return is_for_the_next(hour, sys_time<duration>{asked}, sys_time<duration>{began}, early_by);
+  };
+  EXPECT_TRUE(is_next(59min, 0s));
+  EXPECT_TRUE(is_next(55min + 1us, 0s));
+  EXPECT_FALSE(is_next(55min, 0s));
+  EXPECT_FALSE(is_next(1min, 0s));
+  EXPECT_TRUE(is_next(59min, 54min));
+  EXPECT_FALSE(is_next(59min, 54min + 1us));
+  EXPECT_FALSE(is_next(59min, 59min + 1s)) << "it waited for the lock";
+  EXPECT_FALSE(is_next(1h - 1us, 0s, 0s));
+  EXPECT_TRUE(is_next(1h + 1us, 0s, 0s)) << "it has begun meanwhile";
 }
 
 TEST(period, refuses_lengths_out_of_bounds) {

@@ -46,6 +46,7 @@ class counters {
   number sweeps{0};
   number swept_rows{0};
   number swept_tickets{0};
+  number swept_runs{0};
   std::atomic<std::size_t> waiting{0};  // calls
 
   /// These numbers; nothing else.
@@ -93,6 +94,7 @@ inline constexpr total totals[] = {
      "Rows of unused names that were deleted."},
     {&counters::swept_tickets, &client_statistics::swept_tickets, "rowlock_swept_tickets",
      "Tickets of dead waiters that were deleted."},
+    {&counters::swept_runs, &client_statistics::swept_runs, "rowlock_swept_runs", "Runs of jobs that were deleted."},
     {nullptr, &client_statistics::dropped_events, "rowlock_dropped_events",
      "Events that were dropped because the observer fell behind."}};
 

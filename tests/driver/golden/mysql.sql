@@ -939,7 +939,7 @@ WHERE r.period_begin = TIMESTAMP'1970-01-01 00:00:00.000000' + INTERVAL ? MICROS
 SELECT r.job, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', r.period_begin), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', r.period_end), r.attempt, r.owner, r.token, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', r.started_at),
   TIMESTAMPDIFF(MICROSECOND, '1970-01-01', r.finished_at), COALESCE(r.result, IF(EXISTS (SELECT 1 FROM place.rowlock_lock l
     WHERE l.name = r.job AND l.version = r.token AND l.owner IS NOT NULL AND l.expires_at > SYSDATE(6)),
-    'running', 'lost')), r.exit_status, r.signal_number, r.output
+    'running', 'lost')), r.exit_status, r.signal_number, r.output, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))
 FROM place.rowlock_job_run r
 WHERE r.job = ? AND r.period_begin = TIMESTAMP'1970-01-01 00:00:00.000000' + INTERVAL ? MICROSECOND
 ORDER BY r.attempt DESC
@@ -950,10 +950,11 @@ SELECT r.job, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', r.period_begin), TIMESTAM
   TIMESTAMPDIFF(MICROSECOND, '1970-01-01', r.finished_at), COALESCE(r.result, IF(EXISTS (SELECT 1 FROM place.rowlock_lock l
     WHERE l.name = r.job AND l.version = r.token AND l.owner IS NOT NULL AND l.expires_at > SYSDATE(6)),
     'running', 'lost')), r.exit_status, r.signal_number, r.output
-FROM (SELECT j.*, ROW_NUMBER() OVER (PARTITION BY j.job ORDER BY j.period_begin DESC, j.attempt DESC) AS place
+FROM (SELECT j.*, ROW_NUMBER() OVER (PARTITION BY j.job, IF(? = 1, j.result, NULL)
+    ORDER BY j.period_begin DESC, j.attempt DESC) AS place
   FROM place.rowlock_job_run j
   WHERE j.job >= ? AND (? IS NULL OR j.job < ?)) r
-WHERE r.place <= ? ORDER BY r.job, r.place
+WHERE r.place <= ? ORDER BY r.job, r.period_begin DESC, r.attempt DESC
 
 --- MySQL, MariaDB, MySQL guarded, MariaDB guarded
 
@@ -967,6 +968,9 @@ DELETE d FROM place.rowlock_job_run d JOIN (SELECT r.job, r.period_begin, r.atte
 ON d.job = old.job AND d.period_begin = old.period_begin AND d.attempt = old.attempt
 
 --- MySQL, MariaDB, MySQL guarded, MariaDB guarded
+SELECT ROW_COUNT()
+
+--- MySQL, MariaDB, MySQL guarded, MariaDB guarded
 
 SELECT version, serves_from, installation, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', applied_at), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6)), checksum
 FROM place.rowlock_migration ORDER BY version DESC
@@ -975,6 +979,12 @@ FROM place.rowlock_migration ORDER BY version DESC
 
 INSERT INTO place.rowlock_lock (name, version) SELECT '', 0 FROM (SELECT 1) one WHERE FALSE
 ON DUPLICATE KEY UPDATE version = VALUES(version)
+
+--- MySQL, MariaDB, MySQL guarded, MariaDB guarded
+
+INSERT INTO place.rowlock_job_run (job, period_begin, attempt, period_end, owner, token, started_at)
+SELECT '', SYSDATE(6), 0, SYSDATE(6), '', 0, SYSDATE(6) FROM (SELECT 1) one WHERE FALSE
+ON DUPLICATE KEY UPDATE token = VALUES(token)
 
 --- MySQL, MariaDB, MySQL guarded, MariaDB guarded
 

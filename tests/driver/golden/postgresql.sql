@@ -1109,7 +1109,7 @@ WHERE own.expires_at > clock_timestamp() AND r.job = own.name
 SELECT r.job, (extract(epoch FROM r.period_begin) * 1000000)::bigint, (extract(epoch FROM r.period_end) * 1000000)::bigint, r.attempt::bigint, r.owner, r.token, (extract(epoch FROM r.started_at) * 1000000)::bigint,
   (extract(epoch FROM r.finished_at) * 1000000)::bigint, coalesce(r.result, CASE WHEN EXISTS (SELECT FROM place.rowlock_lock l
     WHERE l.name = r.job AND l.version = r.token AND l.owner IS NOT NULL AND l.expires_at > clock_timestamp())
-    THEN 'running' ELSE 'lost' END), r.exit_status::bigint, r.signal_number::bigint, r.output
+    THEN 'running' ELSE 'lost' END), r.exit_status::bigint, r.signal_number::bigint, r.output, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
 FROM place.rowlock_job_run r
 WHERE r.job = $1::text AND r.period_begin = timestamptz 'epoch' + $2::bigint * interval '1 microsecond'
 ORDER BY r.attempt DESC
@@ -1120,10 +1120,11 @@ SELECT r.job, (extract(epoch FROM r.period_begin) * 1000000)::bigint, (extract(e
   (extract(epoch FROM r.finished_at) * 1000000)::bigint, coalesce(r.result, CASE WHEN EXISTS (SELECT FROM place.rowlock_lock l
     WHERE l.name = r.job AND l.version = r.token AND l.owner IS NOT NULL AND l.expires_at > clock_timestamp())
     THEN 'running' ELSE 'lost' END), r.exit_status::bigint, r.signal_number::bigint, r.output
-FROM (SELECT *, row_number() OVER (PARTITION BY job ORDER BY period_begin DESC, attempt DESC) AS place
+FROM (SELECT *, row_number() OVER (PARTITION BY job, CASE WHEN $4::bigint = 1 THEN result END
+    ORDER BY period_begin DESC, attempt DESC) AS place
   FROM place.rowlock_job_run
   WHERE job >= $1::text AND ($2::text IS NULL OR job < $2::text)) r
-WHERE r.place <= $3::bigint ORDER BY r.job, r.place
+WHERE r.place <= $3::bigint ORDER BY r.job, r.period_begin DESC, r.attempt DESC
 
 --- plain, durable_release, transaction_pooling, both, guarded, relaxed
 
@@ -1135,6 +1136,7 @@ USING (SELECT r.job, r.period_begin, r.attempt FROM place.rowlock_job_run r
       ORDER BY n.period_begin, n.attempt LIMIT 1 OFFSET $1::bigint) IS NOT NULL
   ORDER BY r.period_end LIMIT $3::bigint FOR UPDATE OF r SKIP LOCKED) old
 WHERE d.job = old.job AND d.period_begin = old.period_begin AND d.attempt = old.attempt
+RETURNING 1::bigint
 
 --- plain, durable_release, transaction_pooling, both, guarded, relaxed
 
