@@ -1,10 +1,14 @@
 #include "command/complaints.hpp"
 
+#include <rowlock/error.hpp>
+
 #include <fmt/format.h>
 
-#include "base/text.hpp"
-#include "base/time_zone.hpp"
+#include <string>
+#include <string_view>
+
 #include "command/words.hpp"
+#include "core/job_options.hpp"
 
 namespace rowlock::command {
 
@@ -42,21 +46,23 @@ void refuse_at_least_beyond_the_lease(const CLI::App& taking, const lock_options
                     ", after which the name would be free if rowlock died; give --lease " + least + " too"};
 }
 
+std::string flag_of(std::string_view option_of_a_job) {
+  if (option_of_a_job == "early_by") return "--early";
+  if (option_of_a_job == "time_zone") return "--timezone";
+  std::string out{"--"};
+  for (const char c : option_of_a_job) out.push_back(c == '_' ? '-' : c);
+  return out;
+}
+
 void refuse_impossible_period(const CLI::App& taking, const run_options& given) {
   if (!given.every) return;
-  const auto& job = given.job;
-  if (given.lock.strategy == strategy::for_update)
-    throw usage_error{"--every records runs under a lease, and for_update has none; choose another --strategy"};
-  if ((job.at || !job.time_zone.empty()) && *given.every % std::chrono::hours{24} != duration::zero())
-    throw usage_error{fmt::format("{} is for periods of whole days, and --every is {}; write --every 1d, or a multiple",
-                                  job.at ? "--at" : "--timezone", typed(taking, "--every", *given.every))};
-  if (!job.time_zone.empty() && !base::time_zone::find(job.time_zone))
-    throw usage_error{base::quoted(job.time_zone) +
-                      " is no time zone that this machine knows; write one like Europe/Berlin, and see that the "
-                      "package tzdata is installed"};
-  if (job.timeout > given.every)
-    throw usage_error{fmt::format("--timeout {} is longer than the period, --every {}",
-                                  typed(taking, "--timeout", *job.timeout), typed(taking, "--every", *given.every))};
+  try {
+    core::periods_of(job_of(given), {.name = flag_of, .value = [&](std::string_view option, duration value) {
+                                       return typed(taking, flag_of(option), value);
+                                     }});
+  } catch (const error& e) {
+    throw usage_error{e.what()};
+  }
 }
 
 }  // namespace

@@ -9,10 +9,10 @@
 #include <exception>
 #include <future>
 #include <iostream>
+#include <set>
 #include <string>
 #include <thread>
 #include <utility>
-#include <vector>
 
 #include "base/text.hpp"
 #include "command/database.hpp"
@@ -25,16 +25,21 @@ using namespace std::chrono_literals;
 
 constexpr auto patience_of_a_shell = 200ms;
 
-std::vector<std::string> held_names(const options& given) {
-  std::vector<std::string> out;
-  for (const auto& each : connect(given, [](const event&) {}).list(*given.completes.begun_name))
-    out.emplace_back(each.name.view());
+std::set<std::string> names_in_the_database(const options& given) {
+  std::set<std::string> out;
+  const auto& begun = *given.completes.begun_name;
+  auto locks = connect(given, [](const event&) {});
+  if (given.completes.offers_locks)
+    for (const auto& each : locks.list(begun)) out.emplace(each.name.view());
+  if (given.completes.offers_jobs)
+    for (const auto& each : list_job_runs(locks, 1))
+      if (each.job.view().starts_with(begun)) out.emplace(each.job.view());
   return out;
 }
 
 /// Empty if the database takes too long or fails.
-std::vector<std::string> names_in_time(const options& given) {
-  std::packaged_task<std::vector<std::string>()> task{[given] { return held_names(given); }};
+std::set<std::string> names_in_time(const options& given) {
+  std::packaged_task<std::set<std::string>()> task{[given] { return names_in_the_database(given); }};
   auto names = task.get_future();
   std::thread{std::move(task)}.detach();
   try {

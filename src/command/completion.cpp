@@ -1,6 +1,10 @@
 #include "command/completion.hpp"
 
+#include <fstream>
+#include <sstream>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "command/command_line.hpp"
 #include "command/manual.hpp"
@@ -9,6 +13,19 @@
 namespace rowlock::command {
 
 namespace {
+
+/// The zones of the system's list, whose third column has their names.
+std::vector<std::string> time_zones() {
+  std::vector<std::string> out{"UTC"};
+  std::ifstream list{"/usr/share/zoneinfo/zone.tab"};
+  for (std::string line; std::getline(list, line);) {
+    std::string country;
+    std::string place;
+    std::string zone;
+    if (std::istringstream{line} >> country >> place >> zone && !country.starts_with('#')) out.push_back(zone);
+  }
+  return out;
+}
 
 /// Collects the candidates that begin with the typed part of a word.
 class candidates_for {
@@ -38,7 +55,7 @@ class candidates_for {
     else if (kind == "NAME")
       add_names(before);
     else
-      for (const auto& each : words_for(kind)) add(before + each);
+      for (const auto& each : kind == "ZONE" ? time_zones() : words_for(kind)) add(before + each);
   }
 
   void add_argument(const CLI::App& whole, const CLI::App& sub, std::size_t which) {
@@ -46,7 +63,10 @@ class candidates_for {
     if (which >= all.size()) return;
     const auto name = all[which]->get_name(true);
     if (name == "SUBCOMMAND") add_subcommands(whole);
-    if (name == "NAME" || name == "PREFIX") add_names({});
+    if (name != "NAME" && name != "PREFIX") return;
+    add_names({});
+    found_.offers_locks = sub.get_name() != "history";
+    found_.offers_jobs = sub.get_name() == "history" || sub.get_name() == "show";
   }
 
  private:

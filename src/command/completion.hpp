@@ -21,8 +21,10 @@ struct completion {
   /// N": word N (0: the program) begins another command line; "nothing".
   std::string manner = "words";
   std::vector<candidate> candidates{};
-  std::optional<std::string> begun_name{};  ///< also offer the names of held locks that begin with it
+  std::optional<std::string> begun_name{};  ///< also offer names in the database that begin with it
   std::string before_names{};               ///< the text before each of these names in the same word
+  bool offers_locks = true;                 ///< names of held locks
+  bool offers_jobs = false;                 ///< names of jobs that have run
 };
 
 /// `words`: the program and the words up to the cursor; the last one is to be completed.

@@ -17,7 +17,7 @@ namespace rowlock::command {
 
 namespace {
 
-/// Leaves the first `most` runs of each job that have failed.
+/// Leaves the first `most` of the runs of each job that have failed.
 void leave_failed(std::vector<job_run>& runs, std::size_t most) {
   std::map<std::string, std::size_t, std::less<>> left;
   std::erase_if(runs,
@@ -29,8 +29,7 @@ void leave_failed(std::vector<job_run>& runs, std::size_t most) {
 int history(const options& given) {
   auto locks = connect(given);
   const auto& [last, only_failed] = given.history;
-  constexpr std::size_t all = 10'000;
-  auto runs = runs_of(locks, given.name, only_failed ? all : last);
+  auto runs = last_runs(locks, given.name, last, only_failed ? runs_of::each_result : runs_of::any_result);
   if (only_failed) leave_failed(runs, last);
   if (given.as_json)
     print(json_of(runs));

@@ -17,8 +17,6 @@ namespace rowlock::command {
 
 namespace {
 
-constexpr std::size_t runs_to_sum_up = 1000;
-
 void write_holders(std::ostream& out, const std::vector<lock_info>& held) {
   std::vector<table_line> lines{{"NAME", "TOKEN", "HELD", "EXPIRES", "OWNER", "NOTE"}};
   for (const auto& lock : held)
@@ -57,7 +55,7 @@ int list(const options& given) {
 int show(const options& given) {
   auto locks = connect(given);
   const auto seen = look_at(locks, given.name);
-  const auto runs = runs_of(locks, given.name, runs_to_sum_up);
+  const auto runs = last_runs(locks, given.name, 1, runs_of::each_result);
   if (given.as_json) {
     auto all = json_of(seen);
     if (!runs.empty()) all["job"] = json_of_summary(runs);

@@ -39,8 +39,8 @@ const job_run* last_failure(const std::vector<job_run>& runs) { return first(run
 
 }  // namespace
 
-std::vector<job_run> runs_of(client& locks, const std::string& name, std::size_t most) {
-  return name.empty() ? list_job_runs(locks, most) : rowlock::job{locks, name}.history(most);
+std::vector<job_run> last_runs(client& locks, const std::string& name, std::size_t most, runs_of which) {
+  return name.empty() ? list_job_runs(locks, most, which) : rowlock::job{locks, name}.history(most, which);
 }
 
 bool has_failed(const job_run& run) { return run.result != job_result::succeeded && run.result != job_result::running; }

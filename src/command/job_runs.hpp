@@ -13,7 +13,7 @@
 namespace rowlock::command {
 
 /// The last runs of a job, the newest first; without a name, of each job.
-std::vector<job_run> runs_of(client& locks, const std::string& name, std::size_t most);
+std::vector<job_run> last_runs(client& locks, const std::string& name, std::size_t most, runs_of which);
 
 /// Whether the run has ended, and not succeeded.
 bool has_failed(const job_run& run);
@@ -27,7 +27,7 @@ std::string end_in_words(const job_run& run);
 /// Writes the runs as a table with a heading.
 void write(std::ostream& out, const std::vector<job_run>& runs);
 
-/// Writes the last success, the last failure and the next period of a job, from its runs, the newest first.
+/// Writes the last success, the last failure and the next period of a job, from its last runs of each result.
 void write_summary(std::ostream& out, const std::vector<job_run>& runs);
 
 /// The same; null if there are no runs.

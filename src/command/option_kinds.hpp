@@ -119,6 +119,7 @@ struct bounds {
 inline constexpr bounds up_to_ten_years{duration::zero(), 24h * 3650};
 inline constexpr bounds length_of_a_lease{100ms, 24h * 30};
 inline constexpr bounds length_of_a_period{1s, 24h * 366};
+inline constexpr bounds up_to_half_a_year{duration::zero(), 24h * 183};
 inline constexpr bounds up_to_a_day{duration::zero(), 24h};
 inline constexpr bounds up_to_thirty_days{duration::zero(), 24h * 30};
 

@@ -103,6 +103,10 @@ void add_period(CLI::App& app, run_options& run) {
   app.add_option("--timezone", job.time_zone, "With days: the time zone, like Europe/Berlin. Default: UTC.")
       ->type_name("ZONE")
       ->needs(&every);
+  add(app, "--early", up_to_half_a_year, job.early_by,
+      "How long before a period a start counts as one of that period, and waits for it if the one before has its "
+      "success: 0 to half of --every. Default: a tenth of --every, at most 5m.")
+      .needs(&every);
   auto& retries = *add(app, "--retries", some_retries, job.retries,
                        "How many more runs may begin in a period after one that did not succeed. Default: 0.")
                        .needs(&every);

@@ -53,6 +53,14 @@ struct run_options {
   std::vector<std::string> command{};
 };
 
+/// The options of the job that run --every runs.
+inline job_options job_of(const run_options& given) {
+  auto out = given.job;
+  out.every = given.every.value();
+  out.lock = given.lock;
+  return out;
+}
+
 /// Whether the subcommand runs a command under a lock.
 inline bool takes_command(subcommand what) { return what == subcommand::run || what == subcommand::lead; }
 

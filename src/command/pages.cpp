@@ -52,7 +52,7 @@ Say where the locks live, and make the tables there, once:
 Lines for the crontabs of several hosts: the job succeeds once a day on one of them, although their clocks differ by minutes.
 The first line of the file is the URL:
  ROWLOCK_DATABASE_FILE=/etc/rowlock/database
- 0 3 * * *  rowlock run nightly --every 1d --timezone Europe/Berlin --retries 2 --quiet -- nightly.sh
+ 0 3 * * *  rowlock run nightly --every 1d --at 03:00 --timezone Europe/Berlin --retries 2 --quiet -- nightly.sh
 
 What became of it:
  rowlock history nightly
@@ -101,7 +101,7 @@ With --once it prints what was deleted, or that another sweeper is at work. With
 again, and runs until SIGTERM, SIGINT or SIGHUP; the exit status is then 0.
 
 With --once --json it prints an object: sweeps (1, or 0 if another sweeper is at work, which stand_bys counts), failures,
-rows and tickets (deleted), announced (free names whose waiters were notified) and longest_call_us, the longest time that
+rows, tickets and runs (deleted), announced (free names whose waiters were notified) and longest_call_us, the longest time that
 the database took for one step.
 
 @options

@@ -72,8 +72,11 @@ at a multiple of --every since 1970-01-01 00:00 UTC. For a number of days it beg
 each day that is a multiple of --every after 1970-01-01; around a change of summer time a day has 23 or 25 hours. Give the same
 options on all hosts.
 
-A period starts nothing: cron or a timer does. Let it do so in the middle of a period rather than when it begins: if the clock
-of a host is ahead of the database's, it would be in the period before, whose success is recorded already.
+A period starts nothing: cron or a timer does, best when the period begins. If the clock of a host is ahead of the database's,
+it does so in the period before. If that has its success, or no more runs may begin in it, and the next period begins within
+--early, rowlock waits for that, without the lock. --wait and --nonblock are about the lock, and do not limit this wait; a
+signal ends it. If the last run of the period began as shortly before, rowlock does not wait: that run was of the same start,
+on another host.
 
 A run that fails, is killed, takes longer than --timeout or loses its lock is followed by another after --retry-wait, by this
 rowlock or by that of another host, whichever acquires the lock first, until --retries more runs have begun in the period. A
@@ -106,7 +109,7 @@ transaction but a file beside the database that the operating system keeps locke
 
 ## EXAMPLES
 A job that is to succeed once a day, in the crontabs of several hosts, with two more runs if it fails:
- 0 3 * * *  rowlock run nightly --every 1d --timezone Europe/Berlin --retries 2 --quiet -- nightly.sh
+ 0 3 * * *  rowlock run nightly --every 1d --at 03:00 --timezone Europe/Berlin --retries 2 --quiet -- nightly.sh
  rowlock history nightly
 
 A job that runs on one of several hosts at a time; the others skip it:

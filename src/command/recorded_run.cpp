@@ -9,7 +9,9 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <utility>
 
+#include "base/boot_clock.hpp"
 #include "base/text.hpp"
 #include "command/database.hpp"
 #include "command/guarded_run.hpp"
@@ -22,12 +24,6 @@
 namespace rowlock::command {
 
 namespace {
-
-job_options options_of(const run_options& given) {
-  auto out = given.job;
-  out.every = *given.every;
-  return out;
-}
 
 const held_lock& lock_of(const held_set& held, const std::string& name) {
   return *std::ranges::find_if(held.locks(), [&](const held_lock& each) { return each.name() == lock_name{name}; });
@@ -52,12 +48,13 @@ class recorded_runs {
 
   /// The exit status; nullopt: acquire the lock again.
   std::optional<int> next(client& locks, held_set& held) {
-    rowlock::job job{locks, given_.name, options_of(given_.run)};
-    const auto begun = job.begin(lock_of(held, given_.name));
+    rowlock::job job{locks, given_.name, job_of(given_.run)};
+    const auto begun = job.begin(lock_of(held, given_.name), base::now() - asked_);
     if (begun.what == job_status::begun) return run(job, held, *begun.run);
     const bool is_held = release_held(held, given_, false);
     if (begun.what == job_status::lost || !is_held) return given_.run.lost_exit;
     if (begun.what == job_status::too_early) return wait_for_next(begun);
+    if (begun.what == job_status::due_soon) return wait_for_period(begun.again_in);
     tell(why_not_begun(begun));
     if (begun.what == job_status::already_succeeded) return exit_status::done;
     return status_so_far_.value_or(given_.run.busy_exit);
@@ -97,6 +94,14 @@ class recorded_runs {
     return wait_for(begun.again_in);
   }
 
+  // --wait does not limit it: it is about the timer, not about the lock.
+  std::optional<int> wait_for_period(duration left) {
+    if (!std::exchange(is_early_, true))
+      tell(fmt::format("waiting for the next period of {}, which begins in {}", base::quoted(given_.name),
+                       format_duration(left)));
+    return wait_for(left);
+  }
+
   /// A signal to end ends this process.
   std::optional<int> wait_for(duration pause) {
     const auto number = taken_.wait_for_end(bell{}, std::chrono::ceil<std::chrono::milliseconds>(pause));
@@ -129,6 +134,8 @@ class recorded_runs {
                                                              : std::nullopt};
   guardian guard_;
   std::optional<int> status_so_far_{};
+  const base::instant asked_ = base::now();
+  bool is_early_ = false;  // and has said so
 };
 
 }  // namespace

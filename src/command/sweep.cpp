@@ -25,13 +25,10 @@ std::string counted(std::uint64_t number, std::string_view what) {
 }
 
 json json_of(const sweeper_statistics& done) {
-  return {{"sweeps", done.sweeps},
-          {"stand_bys", done.stand_bys},
-          {"failures", done.failures},
-          {"rows", done.rows},
-          {"tickets", done.tickets},
-          {"announced", done.announced},
-          {"longest_call_us", microseconds(done.longest_call)}};
+  return {{"sweeps", done.sweeps},       {"stand_bys", done.stand_bys},
+          {"failures", done.failures},   {"rows", done.rows},
+          {"tickets", done.tickets},     {"runs", done.runs},
+          {"announced", done.announced}, {"longest_call_us", microseconds(done.longest_call)}};
 }
 
 void print_result(const options& given, const sweeper_statistics& done) {
@@ -42,7 +39,8 @@ void print_result(const options& given, const sweeper_statistics& done) {
   else if (done.stand_bys != 0)
     std::cout << "another sweeper is at work\n";
   else
-    std::cout << counted(done.rows, "row") << " and " << counted(done.tickets, "ticket") << " deleted\n";
+    std::cout << counted(done.rows, "row") << ", " << counted(done.tickets, "ticket") << " and "
+              << counted(done.runs, "run") << " deleted\n";
 }
 
 /// 0, or the signal that stopped the sweep.

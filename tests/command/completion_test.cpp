@@ -144,6 +144,20 @@ TEST_F(command_completion, has_the_names_of_locks) {
   EXPECT_TRUE(offers_names({"show", "--", "-"}, {"-job"}));
 }
 
+TEST_F(command_completion, has_the_names_of_jobs_that_are_not_held) {
+  const auto held = hold("nightly/held");
+  for (const auto* job : {"nightly/2", "nightly/1", "weekly"})
+    ASSERT_EQ(finish(rowlock({"run", job, "--every", "52w", "--", "true"})).end, exited(0));
+  EXPECT_TRUE(offers_names({"history", "nightly/"}, {"nightly/1", "nightly/2"}));
+  EXPECT_TRUE(offers_names({"show", "nightly/"}, {"nightly/1", "nightly/2", "nightly/held"}));
+  EXPECT_TRUE(offers_names({"waiters", "nightly/"}, {"nightly/held"}));
+}
+
+TEST_F(command_completion, has_the_time_zones_of_the_system) {
+  EXPECT_THAT(offers({"run", "--timezone", "Europe/Be"}), IsSupersetOf({"Europe/Berlin", "Europe/Belgrade"}));
+  EXPECT_THAT(offers({"run", "--timezone", "UT"}), ElementsAre("UTC"));
+}
+
 TEST_F(command_completion, quotes_names_and_runs_none_of_them) {
   const auto spaced = hold("two words");
   const auto odd = hold("$(touch " + file("ran").string() + ")");

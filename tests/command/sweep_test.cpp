@@ -23,12 +23,12 @@ TEST_F(command_sweep, once_deletes_what_nobody_needs_and_says_how_much) {
   const auto held = locks_.acquire("job");
   const auto result = sweep({"--once"});
   EXPECT_EQ(result.end, exited(0)) << result;
-  EXPECT_EQ(result.out, "1234 rows and 1 ticket deleted\n");
+  EXPECT_EQ(result.out, "1234 rows, 1 ticket and 0 runs deleted\n");
   EXPECT_THAT(result.err, IsEmpty());
   EXPECT_EQ(database_.rows(), 2) << "the job's and the sweeper's own";
   EXPECT_EQ(database_.tickets(), 0);
   EXPECT_FALSE(held.lost().stop_requested());
-  EXPECT_EQ(sweep({"--once"}).out, "0 rows and 0 tickets deleted\n") << "nothing is left of the first";
+  EXPECT_EQ(sweep({"--once"}).out, "0 rows, 0 tickets and 0 runs deleted\n") << "nothing is left of the first";
 }
 
 TEST_F(command_sweep, every_so_often_goes_on_until_it_is_told_to_end) {
@@ -68,7 +68,7 @@ TEST_F(command_sweep, that_was_killed_is_followed_by_another) {
   EXPECT_GT(database_.rows(), 1'000) << "it was in the middle";
   database_.expire("rowlock:sweeper");
   const auto result = sweep({"--once"});
-  EXPECT_THAT(result.out, HasSubstr("rows and 0 tickets deleted"));
+  EXPECT_THAT(result.out, HasSubstr("rows, 0 tickets and 0 runs deleted"));
   EXPECT_EQ(database_.rows(), 1);
 }
 
