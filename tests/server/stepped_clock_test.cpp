@@ -92,7 +92,7 @@ using std::chrono::October;
 
 // tests/unit/period_test.cpp has the periods of more zones.
 TEST_P(stepped_job, by_local_time_succeeds_once_on_the_day_whose_half_past_two_is_skipped) {
-  const job_options due{.every = 24h, .at = 2h + 30min, .time_zone = "Europe/Berlin", .wait = 10s};
+  const job_options due{.every = 24h, .at = 2h + 30min, .time_zone = "Europe/Berlin", .early_by = 0s, .wait = 10s};
   const auto day = std::chrono::year{2027} / March / 28;
   const auto saturday = fires(locks_, at(day, 0h + 59min), due);
   EXPECT_EQ(saturday.what, job_status::succeeded);
@@ -107,7 +107,7 @@ TEST_P(stepped_job, by_local_time_succeeds_once_on_the_day_whose_half_past_two_i
 }
 
 TEST_P(stepped_job, by_local_time_succeeds_once_in_the_night_that_has_half_past_two_twice) {
-  const job_options due{.every = 24h, .at = 2h + 30min, .time_zone = "Europe/Berlin", .wait = 10s};
+  const job_options due{.every = 24h, .at = 2h + 30min, .time_zone = "Europe/Berlin", .early_by = 0s, .wait = 10s};
   const auto day = std::chrono::year{2027} / October / 31;
   EXPECT_EQ(fires(locks_, at(day, 0h + 29min), due).what, job_status::succeeded);
   const auto first = fires(locks_, at(day, 0h + 31min), due);
