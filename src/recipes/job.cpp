@@ -207,11 +207,12 @@ job_outcome job::state::resolve(const held_lock& by, time begin, Write write, Ju
 
 std::optional<job_outcome> job::state::may_begin(const store::found_runs& found, fencing_token token,
                                                  const core::period& in, duration asked_ago) const {
-  const auto& [runs, now] = found;
+  const auto& runs = found.runs;
+  const auto now = found.now;
   if (const auto* own = run_under(token, runs))
     return job_outcome{.what = own->finished_at ? status_of(*own) : job_status::begun, .run = *own};
   if (runs.empty()) return std::nullopt;
-  const auto until = [&now = now](time t) { return std::max(t - now, duration::zero()); };
+  const auto until = [&](time t) { return std::max(t - now, duration::zero()); };
   const auto in_the_next = [&](job_status why, const job_run& of) {
     const bool is_early = core::is_for_the_next(in, now - asked_ago, of.started_at, core::early_by(options));
     return job_outcome{.what = is_early ? job_status::due_soon : why, .run = of, .again_in = until(in.end)};
