@@ -125,8 +125,8 @@ std::chrono::microseconds ahead_of(int host, int hosts) {
   return most * (2 * host - (hosts - 1)) / std::max(hosts - 1, 1);
 }
 
-/// job_hosts URL FOLDER SEED FIRST END ALL JOBS: the hosts from FIRST on and before END, until "enough" is in the
-/// folder. It says "works" whenever one of them begins a run's work.
+/// job_hosts URL FOLDER SEED FIRST END ALL JOBS EACH_OF: the hosts from FIRST on and before END, until "enough" is
+/// in the folder. Each job is on one host of EACH_OF. It says "works" whenever one of them begins a run's work.
 int play_hosts(const std::vector<std::string>& arguments) {
   const auto& url = arguments.at(0);
   const std::filesystem::path folder{arguments.at(1)};
@@ -135,12 +135,14 @@ int play_hosts(const std::vector<std::string>& arguments) {
   const int end = std::stoi(arguments.at(4));
   const int all = std::stoi(arguments.at(5));
   const int jobs = std::stoi(arguments.at(6));
+  const int each_of = std::stoi(arguments.at(7));
   const auto is_enough = [&] { return std::filesystem::exists(folder / "enough"); };
 
   job_record record{folder / "records" / std::to_string(lasting_number())};
   std::vector<std::unique_ptr<client>> clients;
   std::vector<std::jthread> timers;
-  for (int host = first; host < end && !is_enough();) {
+  while (first + std::ssize(clients) < end && !is_enough()) {
+    const auto host = first + std::ssize(clients);
     // A server may be away.
     const auto failed = error_of([&] {
       clients.push_back(std::make_unique<client>(client::connect(url, {.application = "host" + std::to_string(host),
@@ -149,17 +151,14 @@ int play_hosts(const std::vector<std::string>& arguments) {
                                                                        .observer = silent()})));
       return true;
     });
-    if (failed) {
-      std::this_thread::sleep_for(100ms);
-      continue;
-    }
-    for (int job = 0; job < jobs; ++job)
-      timers.emplace_back([&locks = *clients.back(), &record, job, ahead = ahead_of(host, all),
+    if (failed) std::this_thread::sleep_for(100ms);
+  }
+  for (int i = 0; i < std::ssize(clients); ++i)
+    for (int host = first + i, job = host % each_of; job < jobs; job += each_of)
+      timers.emplace_back([&locks = *clients[static_cast<std::size_t>(i)], &record, job, ahead = ahead_of(host, all),
                            own = seed + static_cast<unsigned>(host * jobs + job)](const std::stop_token& stop) {
         job_timer{locks, job, ahead, record, own}.run(stop);
       });
-    ++host;
-  }
   say_alone("going");
   while (!is_enough()) std::this_thread::sleep_for(20ms);
   for (auto& each : timers) each.request_stop();

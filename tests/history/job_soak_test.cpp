@@ -44,6 +44,7 @@ struct size_of_crew {
   int processes = 0;
   int hosts_of_each = 0;
   int jobs = 0;
+  int each_of = 1;  ///< Each job is in the crontab of every host of so many.
 
   int hosts() const { return processes * hosts_of_each; }
 };
@@ -110,10 +111,10 @@ class job_round {
     return std::make_unique<child_process>(
         "job_hosts", std::vector{db_.url(), folder_.path().string(), std::to_string(random_()), std::to_string(first),
                                  std::to_string(first + size_.hosts_of_each), std::to_string(size_.hosts()),
-                                 std::to_string(size_.jobs)});
+                                 std::to_string(size_.jobs), std::to_string(size_.each_of)});
   }
   static void expect_going(child_process& one) {
-    while (one.read_line() != "going") {  // the first hosts may be at work before the last have connected
+    while (one.read_line(4 * patience) != "going") {  // other processes may keep the machine busy
     }
   }
 
@@ -157,10 +158,11 @@ class job_round {
   }
 
   void print(const verdict_of_jobs& v) const {
-    std::cout << v.periods << " periods of " << size_.jobs << " jobs on " << size_.hosts() << " hosts: " << v.successes
-              << " successes, in " << v.used_up << " all runs were used up; " << v.served
-              << " periods are judged for a missing success; " << v.runs << " runs, " << v.lost << " of them lost, "
-              << v.unrecorded << " had done their work and were not recorded;";
+    std::cout << v.periods << " periods of " << size_.jobs << " jobs on " << size_.hosts() / size_.each_of << " of "
+              << size_.hosts() << " hosts: " << v.successes << " successes, in " << v.used_up
+              << " all runs were used up; " << v.served << " periods are judged for a missing success; " << v.runs
+              << " runs, " << v.lost << " of them lost, " << v.unrecorded
+              << " had done their work and were not recorded;";
     for (const auto& [what, number] : v.answers) std::cout << ' ' << number << ' ' << what;
     std::cout << "; " << told_.kills << " kills, " << told_.pauses << " pauses, " << told_.others
               << " other faults; seed " << seed() << '\n';
@@ -181,7 +183,7 @@ std::chrono::seconds time_to_play() {
   const auto part = soak_time() / testing::UnitTest::GetInstance()->test_to_run_count();
   return is_soak() ? std::max<std::chrono::seconds>(part, 10s) : std::chrono::seconds{many(60, 5)};
 }
-size_of_crew hundred_hosts() { return {.processes = 10, .hosts_of_each = 10, .jobs = 5}; }
+size_of_crew hundred_hosts() { return {.processes = 10, .hosts_of_each = 10, .jobs = 10, .each_of = 5}; }
 size_of_crew some_hosts() { return {.processes = 5, .hosts_of_each = 6, .jobs = 2}; }
 
 /// Of a server.
