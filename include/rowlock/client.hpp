@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include <rowlock/async.hpp>
 #include <rowlock/diagnosis.hpp>
 #include <rowlock/duration.hpp>
 #include <rowlock/export.hpp>
@@ -211,6 +212,56 @@ class ROWLOCK_EXPORT client {
     return try_acquire_shared_for_(name, detail::until(t), options, std::move(stop));
   }
 
+  /// The same calls without a thread that waits: see `async_call`, and docs/async.md.
+  ///
+  /// Each begins when it is started or awaited, and is then answered as the blocking call of its name returns or
+  /// throws. All options mean the same; waiters are in one queue with blocking calls of the client. A handle that such
+  /// a call has granted releases its lock in the background when it is destroyed, so that no thread waits for the
+  /// database.
+  ///
+  /// A holder without lock_options::as is a holder of its own. Deadlocks are found only for blocking calls.
+  async_call<held_lock> acquire_async(const lock_name& name, const lock_options& options = {},
+                                      std::stop_token stop = {});
+  async_call<std::optional<held_lock>> try_acquire_async(const lock_name& name, const lock_options& options = {});
+  template <class Rep, class Period>
+  async_call<std::optional<held_lock>> try_acquire_for_async(const lock_name& name,
+                                                             const std::chrono::duration<Rep, Period>& wait,
+                                                             const lock_options& options = {},
+                                                             std::stop_token stop = {}) {
+    return acquire_async_(name, detail::saturate(wait), options, std::move(stop), false);
+  }
+  async_call<held_lock> acquire_shared_async(const lock_name& name, const lock_options& options = {},
+                                             std::stop_token stop = {});
+  async_call<std::optional<held_lock>> try_acquire_shared_async(const lock_name& name,
+                                                                const lock_options& options = {});
+  template <class Rep, class Period>
+  async_call<std::optional<held_lock>> try_acquire_shared_for_async(const lock_name& name,
+                                                                    const std::chrono::duration<Rep, Period>& wait,
+                                                                    const lock_options& options = {},
+                                                                    std::stop_token stop = {}) {
+    return acquire_async_(name, detail::saturate(wait), options, std::move(stop), true);
+  }
+  async_call<held_lock> acquire_any_async(const lock_names& names, const lock_options& options = {},
+                                          std::stop_token stop = {});
+  async_call<std::optional<held_lock>> try_acquire_any_async(const lock_names& names, const lock_options& options = {});
+  template <class Rep, class Period>
+  async_call<std::optional<held_lock>> try_acquire_any_for_async(const lock_names& names,
+                                                                 const std::chrono::duration<Rep, Period>& wait,
+                                                                 const lock_options& options = {},
+                                                                 std::stop_token stop = {}) {
+    return acquire_any_async_(names.all(), detail::saturate(wait), options, std::move(stop));
+  }
+  async_call<held_set> acquire_all_async(const lock_names& names, const lock_options& options = {},
+                                         std::stop_token stop = {});
+  async_call<std::optional<held_set>> try_acquire_all_async(const lock_names& names, const lock_options& options = {});
+  template <class Rep, class Period>
+  async_call<std::optional<held_set>> try_acquire_all_for_async(const lock_names& names,
+                                                                const std::chrono::duration<Rep, Period>& wait,
+                                                                const lock_options& options = {},
+                                                                std::stop_token stop = {}) {
+    return acquire_all_async_(names.all(), detail::saturate(wait), options, std::move(stop));
+  }
+
   /// Releases all locks held through this client.
   ///
   /// Every handle is then lost (loss_reason::forced). The call takes at most call_timeout; locks that cannot be
@@ -365,6 +416,12 @@ class ROWLOCK_EXPORT client {
                                                const lock_options& options, std::stop_token stop);
   std::optional<held_lock> try_acquire_shared_for_(const lock_name& name, duration wait, const lock_options& options,
                                                    std::stop_token stop);
+  async_call<std::optional<held_lock>> acquire_async_(const lock_name& name, duration wait, const lock_options& options,
+                                                      std::stop_token stop, bool is_shared);
+  async_call<std::optional<held_lock>> acquire_any_async_(std::span<const lock_name> names, duration wait,
+                                                          const lock_options& options, std::stop_token stop);
+  async_call<std::optional<held_set>> acquire_all_async_(std::span<const lock_name> names, duration wait,
+                                                         const lock_options& options, std::stop_token stop);
   std::shared_ptr<engine::client_core> impl_;
 };
 

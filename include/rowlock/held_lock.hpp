@@ -8,6 +8,7 @@
 #include <stop_token>
 #include <type_traits>
 
+#include <rowlock/async.hpp>
 #include <rowlock/duration.hpp>
 #include <rowlock/export.hpp>
 #include <rowlock/fencing_token.hpp>
@@ -130,6 +131,13 @@ class [[nodiscard]] ROWLOCK_EXPORT held_lock {
   /// database; after such a failure the client goes on trying in the background. In every case the handle is empty
   /// afterwards.
   void release();
+
+  /// The same as extend() and release(), without a thread that waits: see `async_call`.
+  ///
+  /// The handle is empty as soon as release_async() returns; if the call is destroyed without having begun, the lock is
+  /// released as by the destructor. Throws errc::not_held if the handle is empty.
+  async_call<void> release_async();
+  async_call<void> extend_async(duration lease);
 
  private:
   friend struct detail::inside;

@@ -10,6 +10,7 @@
 #include <stop_token>
 #include <vector>
 
+#include <rowlock/async.hpp>
 #include <rowlock/duration.hpp>
 #include <rowlock/export.hpp>
 #include <rowlock/fencing_token.hpp>
@@ -72,6 +73,8 @@ class [[nodiscard]] ROWLOCK_EXPORT held_set {
   /// that the call throws the first failure of held_lock::release() (errc::lock_lost, or errors that the database
   /// reports).
   void release();
+  /// The same as release(), without a thread that waits: see held_lock::release_async().
+  async_call<void> release_async();
 
  private:
   struct state;

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include <rowlock/async.hpp>
 #include <rowlock/detail/named_enum.hpp>
 #include <rowlock/duration.hpp>
 #include <rowlock/events.hpp>
@@ -153,6 +154,12 @@ struct client_options {
   ///
   /// \warning Locks in tables with different prefixes do not exclude each other.
   std::string table_prefix = "rowlock_";
+  /// The number of threads for asynchronous calls (`async_call`), 1 to 64. They start with the first of these calls.
+  ///
+  /// They send what is not sent together with requests of other calls, and run callbacks if there is no executor.
+  std::size_t async_threads = 2;
+  /// The executor for the answers to asynchronous calls; absent: they are given on the client's threads.
+  rowlock::executor executor{};
   /// The function that is called with each event of the client; absent: important events are written to std::clog.
   ///
   /// Without an observer, losses, failed releases, failed sweeps and warnings are written, one line each. Characters

@@ -8,6 +8,7 @@
 /// Distributed locks for programs whose only shared infrastructure is a database.
 namespace rowlock {}
 
+#include <rowlock/async.hpp>
 #include <rowlock/client.hpp>
 #include <rowlock/diagnosis.hpp>
 #include <rowlock/duration.hpp>

@@ -10,6 +10,7 @@
 #include <stop_token>
 #include <utility>
 
+#include <rowlock/async.hpp>
 #include <rowlock/duration.hpp>
 #include <rowlock/export.hpp>
 #include <rowlock/held_lock.hpp>
@@ -72,6 +73,16 @@ class ROWLOCK_EXPORT semaphore {
     return try_acquire_for_(detail::until(t), number, std::move(stop));
   }
 
+  /// The same calls without a thread that waits: see client::acquire_async(). The semaphore may be destroyed once they
+  /// were made. Throws errc::invalid_option as acquire() does.
+  async_call<held_lock> acquire_async(std::int64_t number = 1, std::stop_token stop = {});
+  async_call<std::optional<held_lock>> try_acquire_async(std::int64_t number = 1);
+  template <class Rep, class Period>
+  async_call<std::optional<held_lock>> try_acquire_for_async(const std::chrono::duration<Rep, Period>& wait,
+                                                             std::int64_t number = 1, std::stop_token stop = {}) {
+    return acquire_async_(detail::saturate(wait), number, std::move(stop));
+  }
+
   /// Returns the name that the semaphore was made with.
   const lock_name& name() const noexcept;
   /// Returns the number of permits that the semaphore was made with.
@@ -79,6 +90,7 @@ class ROWLOCK_EXPORT semaphore {
 
  private:
   std::optional<held_lock> try_acquire_for_(duration wait, std::int64_t number, std::stop_token stop);
+  async_call<std::optional<held_lock>> acquire_async_(duration wait, std::int64_t number, std::stop_token stop);
   struct state;
   std::unique_ptr<state> state_;
 };
