@@ -76,8 +76,9 @@ using async_begin = std::function<std::stop_source(executor, std::unique_ptr<asy
 ///     locks.acquire_async("orders/42").start([](rowlock::async_answer<rowlock::held_lock> answer) { … });
 ///     auto held = co_await locks.acquire_async("orders/42");
 ///
-/// Callbacks, and coroutines that are resumed without an executor, should not block: the client's other asynchronous
-/// calls wait meanwhile. They may use, close and destroy the client.
+/// Threads: callbacks, and coroutines that are resumed without an executor, should not block: the client's other
+/// asynchronous calls wait meanwhile. They may use, close and destroy the client. An answer may be given before start()
+/// has returned.
 ///
 /// Errors: what the blocking call throws is the answer. start() and co_await themselves throw errc::client_closed and
 /// errc::used_after_fork if the call cannot begin; then there is no answer.
@@ -94,10 +95,15 @@ class [[nodiscard]] async_call {
     return std::move(*this);
   }
 
-  /// Begins the call. Later, `done(async_answer<T>)` is called once. An exception that it throws ends the program, as
-  /// one that leaves a thread does.
+  /// Begins the call. Later, `done(async_answer<T>)` is called once. `done` may be a callable that can only be moved.
+  ///
+  /// Returns a source whose request_stop() cancels the call, as the stop_token of the call does. It may be ignored, and
+  /// it may outlive the call.
+  ///
+  /// An exception of `done` leaves the callable that the executor was given. Without an executor it ends the program,
+  /// as one that leaves a thread does.
   template <class Done>
-  void start(Done done) && {
+  std::stop_source start(Done done) && {
     class receiver final : public detail::async_receiver<T> {
      public:
       explicit receiver(Done f) : done_{std::move(f)} {}
@@ -106,7 +112,7 @@ class [[nodiscard]] async_call {
      private:
       Done done_;
     };
-    begin_(std::move(where_), std::make_unique<receiver>(std::move(done)));
+    return take_begin()(std::move(where_), std::make_unique<receiver>(std::move(done)));
   }
 
   class awaiter;
@@ -114,9 +120,15 @@ class [[nodiscard]] async_call {
   /// thrown.
   ///
   /// If the suspended coroutine is destroyed, the call is cancelled, and what it may still be granted is released.
+  ///
+  /// \warning Destroy a suspended coroutine only where it would be resumed, on the thread or strand of its executor. On
+  /// another thread it may be resumed at that very moment.
   awaiter operator co_await() && { return awaiter{std::move(*this)}; }
 
  private:
+  /// So that what the call was made of is destroyed when it has begun.
+  detail::async_begin<T> take_begin() noexcept { return std::exchange(begin_, nullptr); }
+
   detail::async_begin<T> begin_;
   executor where_{};
 };
@@ -131,10 +143,14 @@ class async_call<T>::awaiter {
   ~awaiter() { state_->abandon(); }
 
   bool await_ready() const noexcept { return false; }
-  void await_suspend(std::coroutine_handle<> waiting) {
-    state_->waiting = waiting;
-    const auto state = state_;  // the answer may resume the coroutine, and destroy this object, at once
-    state->began(what_.begin_(std::move(what_.where_), std::make_unique<receiver>(state)));
+  /// The answer may resume the coroutine on another thread, and destroy this object, before this function has returned:
+  /// it touches nothing but its own variables once the call has begun. They must not be in the coroutine's frame, where
+  /// compilers have put those of inlined functions (LLVM 56301).
+  [[gnu::noinline]] void await_suspend(std::coroutine_handle<> waiting) {
+    const auto state = state_;
+    const auto begin = what_.take_begin();
+    state->waiting = waiting;
+    state->began(begin(std::move(what_.where_), std::make_unique<receiver>(state)));
   }
   T await_resume() { return std::move(*state_->answer).get(); }
 
