@@ -16,6 +16,12 @@
 
 #include <rowlock/export.hpp>
 
+// Before version 13, gcc destroys temporary aggregates twice in expressions with co_await. So options that are written
+// in the call itself, as {.lease = 10s}, are refused there: give them a name before.
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 13
+#define ROWLOCK_OPTIONS_NEED_A_NAME
+#endif
+
 namespace rowlock::inline v1 {
 
 /// Runs a callable soon, on a thread of its choice, for example by posting it to an event loop.

@@ -220,47 +220,69 @@ class ROWLOCK_EXPORT client {
   /// database.
   ///
   /// A holder without lock_options::as is a holder of its own. Deadlocks are found only for blocking calls.
-  async_call<held_lock> acquire_async(const lock_name& name, const lock_options& options = {},
+  async_call<held_lock> acquire_async(const lock_name& name, const lock_options& options = detail::default_options(),
                                       std::stop_token stop = {});
-  async_call<std::optional<held_lock>> try_acquire_async(const lock_name& name, const lock_options& options = {});
+  async_call<std::optional<held_lock>> try_acquire_async(const lock_name& name,
+                                                         const lock_options& options = detail::default_options());
   template <class Rep, class Period>
   async_call<std::optional<held_lock>> try_acquire_for_async(const lock_name& name,
                                                              const std::chrono::duration<Rep, Period>& wait,
-                                                             const lock_options& options = {},
+                                                             const lock_options& options = detail::default_options(),
                                                              std::stop_token stop = {}) {
     return acquire_async_(name, detail::saturate(wait), options, std::move(stop), false);
   }
-  async_call<held_lock> acquire_shared_async(const lock_name& name, const lock_options& options = {},
+  async_call<held_lock> acquire_shared_async(const lock_name& name,
+                                             const lock_options& options = detail::default_options(),
                                              std::stop_token stop = {});
-  async_call<std::optional<held_lock>> try_acquire_shared_async(const lock_name& name,
-                                                                const lock_options& options = {});
+  async_call<std::optional<held_lock>> try_acquire_shared_async(
+      const lock_name& name, const lock_options& options = detail::default_options());
   template <class Rep, class Period>
-  async_call<std::optional<held_lock>> try_acquire_shared_for_async(const lock_name& name,
-                                                                    const std::chrono::duration<Rep, Period>& wait,
-                                                                    const lock_options& options = {},
-                                                                    std::stop_token stop = {}) {
+  async_call<std::optional<held_lock>> try_acquire_shared_for_async(
+      const lock_name& name, const std::chrono::duration<Rep, Period>& wait,
+      const lock_options& options = detail::default_options(), std::stop_token stop = {}) {
     return acquire_async_(name, detail::saturate(wait), options, std::move(stop), true);
   }
-  async_call<held_lock> acquire_any_async(const lock_names& names, const lock_options& options = {},
+  async_call<held_lock> acquire_any_async(const lock_names& names,
+                                          const lock_options& options = detail::default_options(),
                                           std::stop_token stop = {});
-  async_call<std::optional<held_lock>> try_acquire_any_async(const lock_names& names, const lock_options& options = {});
+  async_call<std::optional<held_lock>> try_acquire_any_async(const lock_names& names,
+                                                             const lock_options& options = detail::default_options());
   template <class Rep, class Period>
-  async_call<std::optional<held_lock>> try_acquire_any_for_async(const lock_names& names,
-                                                                 const std::chrono::duration<Rep, Period>& wait,
-                                                                 const lock_options& options = {},
-                                                                 std::stop_token stop = {}) {
+  async_call<std::optional<held_lock>> try_acquire_any_for_async(
+      const lock_names& names, const std::chrono::duration<Rep, Period>& wait,
+      const lock_options& options = detail::default_options(), std::stop_token stop = {}) {
     return acquire_any_async_(names.all(), detail::saturate(wait), options, std::move(stop));
   }
-  async_call<held_set> acquire_all_async(const lock_names& names, const lock_options& options = {},
+  async_call<held_set> acquire_all_async(const lock_names& names,
+                                         const lock_options& options = detail::default_options(),
                                          std::stop_token stop = {});
-  async_call<std::optional<held_set>> try_acquire_all_async(const lock_names& names, const lock_options& options = {});
+  async_call<std::optional<held_set>> try_acquire_all_async(const lock_names& names,
+                                                            const lock_options& options = detail::default_options());
   template <class Rep, class Period>
   async_call<std::optional<held_set>> try_acquire_all_for_async(const lock_names& names,
                                                                 const std::chrono::duration<Rep, Period>& wait,
-                                                                const lock_options& options = {},
+                                                                const lock_options& options = detail::default_options(),
                                                                 std::stop_token stop = {}) {
     return acquire_all_async_(names.all(), detail::saturate(wait), options, std::move(stop));
   }
+#ifdef ROWLOCK_OPTIONS_NEED_A_NAME
+  void acquire_async(const lock_name& name, lock_options&& options, std::stop_token stop = {}) = delete;
+  void try_acquire_async(const lock_name& name, lock_options&& options, std::stop_token stop = {}) = delete;
+  void acquire_shared_async(const lock_name& name, lock_options&& options, std::stop_token stop = {}) = delete;
+  void try_acquire_shared_async(const lock_name& name, lock_options&& options, std::stop_token stop = {}) = delete;
+  void acquire_any_async(const lock_names& name, lock_options&& options, std::stop_token stop = {}) = delete;
+  void try_acquire_any_async(const lock_names& name, lock_options&& options, std::stop_token stop = {}) = delete;
+  void acquire_all_async(const lock_names& name, lock_options&& options, std::stop_token stop = {}) = delete;
+  void try_acquire_all_async(const lock_names& name, lock_options&& options, std::stop_token stop = {}) = delete;
+  void try_acquire_for_async(const lock_name& name, const auto& wait, lock_options&& options,
+                             std::stop_token stop = {}) = delete;
+  void try_acquire_shared_for_async(const lock_name& name, const auto& wait, lock_options&& options,
+                                    std::stop_token stop = {}) = delete;
+  void try_acquire_any_for_async(const lock_names& name, const auto& wait, lock_options&& options,
+                                 std::stop_token stop = {}) = delete;
+  void try_acquire_all_for_async(const lock_names& name, const auto& wait, lock_options&& options,
+                                 std::stop_token stop = {}) = delete;
+#endif
 
   /// Releases all locks held through this client.
   ///

@@ -77,6 +77,7 @@ class [[nodiscard]] ROWLOCK_EXPORT held_set {
   async_call<void> release_async();
 
  private:
+  friend struct detail::inside;
   struct state;
   std::unique_ptr<state> state_;
 };

@@ -82,6 +82,13 @@ struct lock_options {
   std::string note{};
 };
 
+namespace detail {
+
+/// The options of a call that was given none. No temporary object: see ROWLOCK_OPTIONS_NEED_A_NAME.
+ROWLOCK_EXPORT const lock_options& default_options() noexcept;
+
+}  // namespace detail
+
 /// How a client connects and works.
 ///
 /// The order of the members is part of the interface: designated initializers follow it.

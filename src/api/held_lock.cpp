@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/async.hpp"
 #include "api/inside.hpp"
 #include "base/boot_clock.hpp"
 
@@ -40,6 +41,7 @@ held_lock::~held_lock() { release_quietly(); }
 
 void held_lock::release_quietly() noexcept {
   if (!lease_ || lease_->is_foreign()) return;
+  if (lease_->is_released_in_background && detail::release_in_background(client_, lease_)) return;
   const bool was_lost = lease_->why_lost() != loss_reason::none;
   try {
     client_->locks.release(lease_);

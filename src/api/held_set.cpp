@@ -29,6 +29,12 @@ struct held_set::state {
   std::deque<detail::relayed> relays;
 };
 
+std::vector<held_lock> detail::inside::take(held_set& from) {
+  const auto all = std::exchange(from.state_, nullptr);
+  all->relays.clear();
+  return std::move(all->locks);
+}
+
 held_set::held_set() noexcept = default;
 held_set::held_set(std::vector<held_lock> locks)
     : state_{locks.empty() ? nullptr : std::make_unique<state>(std::move(locks))} {}
@@ -79,10 +85,9 @@ void held_set::extend(duration lease) {
 
 void held_set::release() {
   detail::not_empty(state_, "held_set");
-  const auto all = std::exchange(state_, nullptr);
-  all->relays.clear();
+  auto all = detail::inside::take(*this);
   std::exception_ptr first;
-  std::for_each(all->locks.rbegin(), all->locks.rend(), [&](held_lock& each) {
+  std::for_each(all.rbegin(), all.rend(), [&](held_lock& each) {
     try {
       each.release();
     } catch (...) {

@@ -68,6 +68,13 @@ struct inside {
     not_empty(held.lease_, "held_lock");
     return held.lease_;
   }
+  /// The lock of a handle, which is then empty.
+  static engine::lease_ptr take(held_lock& from) {
+    from.client_ = nullptr;
+    return std::exchange(from.lease_, nullptr);
+  }
+  static std::vector<held_lock> take(held_set& from);
+  static const std::shared_ptr<engine::client_core>& core_of(const held_lock& held) { return held.client_; }
   static std::optional<held_lock> held(const std::shared_ptr<engine::client_core>& by, engine::lease_ptr lease) {
     if (!lease) return std::nullopt;
     return held_lock{by, std::move(lease)};

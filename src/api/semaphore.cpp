@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "api/async.hpp"
 #include "api/inside.hpp"
 #include "base/text.hpp"
 #include "core/checks.hpp"
@@ -56,6 +57,21 @@ std::optional<held_lock> semaphore::try_acquire_for_(duration wait, std::int64_t
   const auto& s = *state_;
   return detail::inside::held(
       s.client, s.client->acquiring.acquire(s.name, s.options, std::nullopt, wait, stop, s.share(number)));
+}
+
+async_call<held_lock> semaphore::acquire_async(std::int64_t number, std::stop_token stop) {
+  const auto& s = *state_;
+  return detail::acquire_permits(s.client, s.name, s.options, s.share(number), std::move(stop));
+}
+
+async_call<std::optional<held_lock>> semaphore::try_acquire_async(std::int64_t number) {
+  return acquire_async_(duration::zero(), number, {});
+}
+
+async_call<std::optional<held_lock>> semaphore::acquire_async_(duration wait, std::int64_t number,
+                                                               std::stop_token stop) {
+  const auto& s = *state_;
+  return detail::acquire_permits(s.client, s.name, s.options, s.share(number), wait, std::move(stop));
 }
 
 const lock_name& semaphore::name() const noexcept { return state_->name; }

@@ -79,6 +79,9 @@ void check(const client_options& options) {
   require(is_application(options.application), "application must be 1 to 60 bytes of printable ASCII without ':'");
   require(options.connections >= 1, "connections is 0; it must be at least 1");
   require(options.held_transactions >= 1, "held_transactions is 0; it must be at least 1");
+  require(options.async_threads >= 1 && options.async_threads <= 64, [&] {
+    return "async_threads is " + std::to_string(options.async_threads) + "; it must be between 1 and 64";
+  });
   check_limit("handover_limit", options.handover_limit, 1ms);
   check_limit("connect_timeout", options.connect_timeout, 1ms);
   check_limit("call_timeout", options.call_timeout, 1ms);

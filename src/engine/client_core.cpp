@@ -109,7 +109,8 @@ client_core::client_core(const driver::backend& kind, std::string_view url, clie
       acquiring{db, who_, locks, queue, tickets, cleanup, hints, deadlocks},
       transactions{db, who_, locks, acquiring, cleanup},
       inspection{db, locks.registry()},
-      freeing{db, locks, cleanup} {
+      freeing{db, locks, cleanup},
+      asynchronous{options_.async_threads} {
   db.connect();
   locks.start();
   background.add(cleanup);
@@ -124,6 +125,7 @@ void client_core::close() noexcept {
   const auto until = db.call_limits();
   queue.close();
   auto given_up = locks.give_up_all(until);
+  asynchronous.close(gateway::leaving_a_tenth(until).deadline);
   db.wait_for_calls(until.deadline);
   db.end_batches();
   locks.stop_watching();

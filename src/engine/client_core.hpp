@@ -9,6 +9,7 @@
 #include "engine/acquire/acquirer.hpp"
 #include "engine/admin/admin.hpp"
 #include "engine/events/telemetry.hpp"
+#include "engine/flow/runner.hpp"
 #include "engine/gateway/gateway.hpp"
 #include "engine/identity.hpp"
 #include "engine/lease/deadlock_watch.hpp"
@@ -60,6 +61,7 @@ class client_core final {
   transaction_locks transactions;
   inspector inspection;
   force_release freeing;
+  runner asynchronous;
 };
 
 }  // namespace rowlock::inline v1::engine

@@ -32,9 +32,11 @@ std::vector<lock_name> each_once(std::span<const lock_name> names) {
 
 }  // namespace
 
-lease_ptr acquirer::acquire(const lock_name& name, const lock_options& options, const std::optional<holder>& by,
-                            duration wait, const std::stop_token& stop, core::sharing share) {
-  return acquire_counted({.names = {&name, 1},
+task<lease_ptr> acquirer::acquire(flow& on, const lock_name& name, const lock_options& options,
+                                  const std::optional<holder>& by, duration wait, const std::stop_token& stop,
+                                  core::sharing share) {
+  return acquire_counted({.on = on,
+                          .names = {&name, 1},
                           .options = options,
                           .by = by ? *by : holder::unique(),
                           .is_reentrant = by.has_value(),
@@ -42,8 +44,8 @@ lease_ptr acquirer::acquire(const lock_name& name, const lock_options& options, 
                          name, wait, stop);
 }
 
-lease_ptr acquirer::acquire_any(std::span<const lock_name> names, const lock_options& options,
-                                const std::optional<holder>& by, duration wait, const std::stop_token& stop) {
+task<lease_ptr> acquirer::acquire_any(flow& on, std::span<const lock_name> names, const lock_options& options,
+                                      const std::optional<holder>& by, duration wait, const std::stop_token& stop) {
   if (db_.is_foreign()) db_.check_usable();
   if (names.empty()) throw error{errc::invalid_option, "there is no name to choose from; give at least one"};
   // It begins with the name that this client acquired last.
@@ -54,19 +56,22 @@ lease_ptr acquirer::acquire_any(std::span<const lock_name> names, const lock_opt
     if (const auto found = known->find(first); found != known->end())
       std::rotate(in_order.begin(), std::find(in_order.begin(), in_order.end(), found->second), in_order.end());
   }
-  auto lease = acquire_counted(
-      {.names = in_order, .options = options, .by = by ? *by : holder::unique(), .is_reentrant = by.has_value()},
-      names[0], wait, stop);
-  if (!lease) return lease;
+  const acquire_request what{.on = on,
+                             .names = in_order,
+                             .options = options,
+                             .by = by ? *by : holder::unique(),
+                             .is_reentrant = by.has_value()};
+  auto lease = co_await acquire_counted(what, names[0], wait, stop);
+  if (!lease) co_return lease;
   const auto known = last_of_several_.lock();
   if (known->size() >= most_remembered) known->clear();
   known->insert_or_assign(first, lease->name);
-  return lease;
+  co_return lease;
 }
 
-std::vector<lease_ptr> acquirer::acquire_all(std::span<const lock_name> names, const lock_options& options,
-                                             const std::optional<holder>& by, duration wait,
-                                             const std::stop_token& stop) {
+task<std::vector<lease_ptr>> acquirer::acquire_all(flow& on, std::span<const lock_name> names,
+                                                   const lock_options& options, const std::optional<holder>& by,
+                                                   duration wait, const std::stop_token& stop) {
   if (names.empty()) throw error{errc::invalid_option, "there is no name to acquire; give at least one"};
   if (options.strategy == strategy::for_update)
     throw error{errc::unsupported,
@@ -76,61 +81,66 @@ std::vector<lease_ptr> acquirer::acquire_all(std::span<const lock_name> names, c
   std::sort(sorted.begin(), sorted.end());
   sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
   std::vector<lease_ptr> out;
-  acquire_counted({.names = sorted,
-                   .options = options,
-                   .by = by ? *by : holder::unique(),
-                   .is_reentrant = by.has_value(),
-                   .set = &out},
-                  names[0], wait, stop);
-  return out;
+  const acquire_request what{.on = on,
+                             .names = sorted,
+                             .options = options,
+                             .by = by ? *by : holder::unique(),
+                             .is_reentrant = by.has_value(),
+                             .set = &out};
+  co_await acquire_counted(what, names[0], wait, stop);
+  co_return out;
 }
 
 lease_ptr acquirer::try_for_client(const lock_name& name, const lock_options& options, const std::stop_token& stop) {
-  return acquire({.names = {&name, 1}, .options = options, .by = holder::unique(), .is_reentrant = false},
-                 duration::zero(), stop);
+  acquire_request what{
+      .on = flow::of_thread(), .names = {&name, 1}, .options = options, .by = holder::unique(), .is_reentrant = false};
+  return acquire(what, duration::zero(), stop).get();
 }
 
 lease_ptr acquirer::keep_for_transaction(const lock_name& name, const lock_options& options, const holder& by,
                                          duration wait, const std::stop_token& stop) {
-  return acquire({.names = {&name, 1}, .options = options, .by = by, .is_reentrant = false, .is_for_transaction = true},
-                 wait, stop);
+  acquire_request what{.on = flow::of_thread(),
+                       .names = {&name, 1},
+                       .options = options,
+                       .by = by,
+                       .is_reentrant = false,
+                       .is_for_transaction = true};
+  return acquire(what, wait, stop).get();
 }
 
 // `called`: the name that is reported to observers.
-lease_ptr acquirer::acquire_counted(acquire_request what, const lock_name& called, duration wait,
-                                    const std::stop_token& stop) {
+task<lease_ptr> acquirer::acquire_counted(acquire_request what, const lock_name& called, duration wait,
+                                          const std::stop_token& stop) {
   using enum counters::outcome;
   if (db_.is_foreign()) db_.check_usable();
   for (const auto& name : what.names) locks_.optimists().refuse(name);
   const auto by = what.options.strategy;
   counted_call call{db_.events().numbers(), by};
   what.call = &call;
-  auto lease = acquire(what, wait, stop);
+  auto lease = co_await acquire(what, wait, stop);
   call.ends(lease ? acquired : stop.stop_requested() ? cancelled : busy);
   if (!lease && !stop.stop_requested())
     db_.events().tell([&] { return events::busy{.name = called, .strategy = by, .waited = call.elapsed()}; });
   if (what.is_set())
     for (std::size_t i = 1; i < what.set->size(); ++i) db_.events().numbers().ended(by, acquired, call.elapsed());
-  return lease;
+  co_return lease;
 }
 
-lease_ptr acquirer::acquire(acquire_request what, duration wait, const std::stop_token& stop) {
+task<lease_ptr> acquirer::acquire(acquire_request& what, duration wait, const std::stop_token& stop) {
   core::check(what.options);
   core::check(what.share, what.options);
   const gateway::call under_way{db_};
   const auto deadline = base::later(base::now(), std::max(wait, duration::zero()));
-  what.comes_after_others = wait > duration::zero() && comes_after_others(what, deadline, stop);
-  if (stop.stop_requested()) return nullptr;
-  if (auto lease = reenter(what)) return lease;
+  // Threads and calls that share a named holder wait for each other now and then.
+  if (wait > duration::zero() && what.options.as && what.is_reentrant && !what.is_set() && !what.is_any())
+    what.comes_after_others =
+        co_await locks_.turns().comes_after_others(what.on, what.names[0], what.by, deadline, stop);
+  if (stop.stop_requested()) co_return nullptr;
+  if (auto lease = reenter(what)) co_return lease;
   for (const auto& name : what.names) cleanup_.clear(name, wait, stop);
-  if (wait <= duration::zero()) return try_only_once(what, stop);
-  return what.is_any() ? wait_for_any(what, deadline, stop) : wait_for(what, deadline, stop);
-}
-
-// Only for a holder that threads may share.
-bool acquirer::comes_after_others(const acquire_request& what, base::instant deadline, const std::stop_token& stop) {
-  return what.options.as && what.is_reentrant && !what.is_set() && !what.is_any() &&
-         locks_.turns().comes_after_others(what.names[0], what.by, deadline, stop);
+  if (wait <= duration::zero()) co_return co_await try_only_once(what, stop);
+  if (what.is_any()) co_return co_await wait_for_any(what, deadline, stop);
+  co_return co_await wait_for(what, deadline, stop);
 }
 
 // A holder reenters what it holds. Names of a set that it holds are reentered by each attempt, together with the
@@ -146,16 +156,19 @@ lease_ptr acquirer::reenter(const acquire_request& what) {
 }
 
 // If transactions hold the name, a lock on a free row is most likely that of a holder.
-lease_ptr acquirer::try_only_once(const acquire_request& what, const std::stop_token& stop) try {
-  const bool may_be_held = what.is_for_transaction || attempts_.holds_by_transaction(what.options.strategy);
-  const int tries = may_be_held ? core::inconclusive_tries : core::inconclusive_only_tries;
-  const auto until = db_.call_limits(stop);
-  auto lease = attempts_.make(what, until, tries).lease;
-  if (lease || !take_back(what.names, until)) return lease;
-  return attempts_.make(what, until, tries).lease;
-} catch (const error& e) {
-  if (e.code() == errc::cancelled && stop.stop_requested()) return nullptr;
-  throw;
+task<lease_ptr> acquirer::try_only_once(const acquire_request& what, const std::stop_token& stop) {
+  try {
+    const bool may_be_held = what.is_for_transaction || attempts_.holds_by_transaction(what.options.strategy);
+    const int tries = may_be_held ? core::inconclusive_tries : core::inconclusive_only_tries;
+    const auto until = db_.call_limits(stop);
+    auto first = co_await attempts_.make(what, until, tries);
+    if (first.lease || !take_back(what.names, until)) co_return std::move(first.lease);
+    auto second = co_await attempts_.make(what, until, tries);
+    co_return std::move(second.lease);
+  } catch (const error& e) {
+    if (e.code() == errc::cancelled && stop.stop_requested()) co_return nullptr;
+    throw;
+  }
 }
 
 // Releases what was granted to tickets of earlier waits by this client. false: that is not why it was refused.

@@ -37,14 +37,19 @@ class acquirer {
 
   /// nullptr: busy until the time was over, or stopped. A wait of zero or less tries once. Without `by` the holder is a
   /// fresh one.
-  lease_ptr acquire(const lock_name& name, const lock_options& options, const std::optional<holder>& by, duration wait,
-                    const std::stop_token& stop, core::sharing share = {});
+  task<lease_ptr> acquire(flow& on, const lock_name& name, const lock_options& options, const std::optional<holder>& by,
+                          duration wait, const std::stop_token& stop, core::sharing share = {});
   /// One of several names: the first that can be acquired.
-  lease_ptr acquire_any(std::span<const lock_name> names, const lock_options& options, const std::optional<holder>& by,
-                        duration wait, const std::stop_token& stop);
+  task<lease_ptr> acquire_any(flow& on, std::span<const lock_name> names, const lock_options& options,
+                              const std::optional<holder>& by, duration wait, const std::stop_token& stop);
   /// All of several names, in the order of their bytes. Empty: none was acquired.
-  std::vector<lease_ptr> acquire_all(std::span<const lock_name> names, const lock_options& options,
-                                     const std::optional<holder>& by, duration wait, const std::stop_token& stop);
+  task<std::vector<lease_ptr>> acquire_all(flow& on, std::span<const lock_name> names, const lock_options& options,
+                                           const std::optional<holder>& by, duration wait, const std::stop_token& stop);
+  /// The calling thread waits.
+  lease_ptr acquire(const lock_name& name, const lock_options& options, const std::optional<holder>& by, duration wait,
+                    const std::stop_token& stop, core::sharing share = {}) {
+    return acquire(flow::of_thread(), name, options, by, wait, stop, share).get();
+  }
   /// The same, once, for the client itself: it is not reported and not counted.
   lease_ptr try_for_client(const lock_name& name, const lock_options& options, const std::stop_token& stop);
   /// A lease of the client itself, by which it keeps the name for the caller's own transaction. The call waits in turn.
@@ -55,20 +60,21 @@ class acquirer {
  private:
   struct place;
 
-  lease_ptr acquire_counted(acquire_request what, const lock_name& called, duration wait, const std::stop_token& stop);
-  lease_ptr acquire(acquire_request what, duration wait, const std::stop_token& stop);
-  bool comes_after_others(const acquire_request& what, base::instant deadline, const std::stop_token& stop);
+  task<lease_ptr> acquire_counted(acquire_request what, const lock_name& called, duration wait,
+                                  const std::stop_token& stop);
+  task<lease_ptr> acquire(acquire_request& what, duration wait, const std::stop_token& stop);
   lease_ptr reenter(const acquire_request& what);
-  lease_ptr try_only_once(const acquire_request& what, const std::stop_token& stop);
+  task<lease_ptr> try_only_once(const acquire_request& what, const std::stop_token& stop);
   bool take_back(std::span<const lock_name> names, const driver::limits& until);
 
   // waiting.cpp
-  lease_ptr wait_for(const acquire_request& what, base::instant deadline, const std::stop_token& stop);
-  lease_ptr wait_for_any(const acquire_request& what, base::instant deadline, const std::stop_token& stop);
-  lease_ptr wait_in_queues(std::span<place> places, const std::stop_token& stop);
+  task<lease_ptr> wait_for(const acquire_request& what, base::instant deadline, const std::stop_token& stop);
+  task<lease_ptr> wait_for_any(const acquire_request& what, base::instant deadline, const std::stop_token& stop);
+  task<lease_ptr> wait_in_queues(std::span<place> places, const std::stop_token& stop);
   void enter_queues(place& at, local_wait_queue::purpose wants, std::pmr::list<queued_waiter>& all);
-  lease_ptr go_on(place& at, std::optional<subscription>& hints, const std::stop_token& stop);
-  lease_ptr try_while_waiting(const acquire_request& what, core::acquire_machine& machine, const std::stop_token& stop);
+  task<lease_ptr> go_on(place& at, std::optional<subscription>& hints, const std::stop_token& stop);
+  task<lease_ptr> try_while_waiting(const acquire_request& what, core::acquire_machine& machine,
+                                    const std::stop_token& stop);
   void obtain_tickets(place& at, const std::stop_token& stop);
   driver::limits limits_while_waiting(const core::acquire_machine& machine, const std::stop_token& stop);
   core::acquire_machine::position position_of(const place& at);

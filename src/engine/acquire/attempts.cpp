@@ -33,37 +33,46 @@ bool are_short(std::span<const strategies::acquire_args> batch, const store::acc
 
 // --- making one ------------------------------------------------------------------------------------------------------
 
-attempt_result attempts::make(const acquire_request& what, const driver::limits& until, int tries) {
+task<attempt_result> attempts::make(const acquire_request& what, const driver::limits& until, int tries) {
   attempt_result out;
-  const auto once = [&] {
-    if (const auto left = db_.quarantine_for(what.options)) return out.why = {.left = left}, true;
-    const bool is_conclusive = what.is_any() ? try_any(what, until, out) : try_once(what, until, out);
+  const auto once = [&]() -> task<bool> {
+    if (const auto left = db_.quarantine_for(what.options)) {
+      out.why = {.left = left};
+      co_return true;
+    }
+    auto one = what.is_any() ? try_any(what, until, out) : try_once(what, until, out);
+    const bool is_conclusive = co_await one;
     if (!is_conclusive) db_.guard().doubt();
-    return is_conclusive;
+    co_return is_conclusive;
   };
-  retry_inconclusive(db_, until.stop, once, tries);
-  return out;
+  auto all = retry_inconclusive(db_, what.on, until.stop, once, tries);
+  co_await all;
+  co_return out;
 }
 
 // false: inconclusive.
-bool attempts::try_once(const acquire_request& what, const driver::limits& until, attempt_result& out) {
+task<bool> attempts::try_once(const acquire_request& what, const driver::limits& until, attempt_result& out) {
   attempt one{*this, what};
-  return read(one, send(one, until), until, out);
+  auto answer = co_await send(one, until);
+  co_return read(one, std::move(answer), until, out);
 }
 
 // In one statement if no queue must be asked, and the row alone decides; otherwise one name after the other.
-bool attempts::try_any(const acquire_request& what, const driver::limits& until, attempt_result& out) {
+task<bool> attempts::try_any(const acquire_request& what, const driver::limits& until, attempt_result& out) {
   if (what.options.strategy == strategy::unique_index && !what.is_fair()) {
     attempt first{*this, what};
-    auto answer = send(first, until);
-    if (!answer.answer.is_waited_for()) return read(first, std::move(answer), until, out);
+    auto answer = co_await send(first, until);
+    if (!answer.answer.is_waited_for()) co_return read(first, std::move(answer), until, out);
   }
   bool is_conclusive = true;
   for (const auto& name : what.names) {
-    is_conclusive = try_once(what.of(name), db_.call_limits(until.stop), out) && is_conclusive;
-    if (out.lease) return true;
+    const auto one = what.of(name);
+    const auto soon = db_.call_limits(until.stop);
+    const bool is_known = co_await try_once(one, soon, out);
+    is_conclusive = is_known && is_conclusive;
+    if (out.lease) co_return true;
   }
-  return is_conclusive;
+  co_return is_conclusive;
 }
 
 // The names of a set that its holder already holds are reentered; the others are asked for.
@@ -108,17 +117,17 @@ attempts::attempt::~attempt() {
 
 // --- sending it ------------------------------------------------------------------------------------------------------
 
-attempts::reply attempts::send(attempt& a, const driver::limits& until) {
+task<attempts::reply> attempts::send(attempt& a, const driver::limits& until) {
   db_.check_usable();
-  if (a.batch.empty()) return {.answer = {.what = verdict::granted}};
-  if (holds_by_transaction(a.what.options.strategy)) return hold(a, until);
+  if (a.batch.empty()) co_return reply{.answer = {.what = verdict::granted}};
+  if (holds_by_transaction(a.what.options.strategy)) co_return hold(a, until);
   const auto began = base::now();
   combined_call_ptr left;
   try {
-    return ask(a, until, left);
+    co_return co_await ask(a, until, left);
   } catch (const error& e) {
     if (!e.outcome_is_unknown()) throw;
-    if (auto adopted = adopt(a, began, until)) return std::move(*adopted);
+    if (auto adopted = adopt(a, began, until)) co_return std::move(*adopted);
     for (const auto& each : a.names) leave_unresolved(a.what, each.name, each.id, left);
     throw;
   }
@@ -161,16 +170,16 @@ attempts::reply attempts::hold(attempt& a, const driver::limits& until) {
 // First as if no client waited, unless the caller itself waits, or asks in turn: that is one statement, which is
 // combined with those of other threads if it is for one name alone. If the name is free but has waiters, it is asked
 // for by the queue.
-attempts::reply attempts::ask(attempt& a, const driver::limits& until, combined_call_ptr& left) {
+task<attempts::reply> attempts::ask(attempt& a, const driver::limits& until, combined_call_ptr& left) {
   const auto first = gateway::leaving_a_tenth(until);
   bool in_turn = is_queued(a.what);
   if (!in_turn && a.what.is_plain()) {
-    auto [sent, answer] =
-        db_.run_combined(try_of(a.what.options.strategy), a.batch[0], {.until = first, .last = until.deadline}, left);
-    if (!answer.is_waited_for()) return {.sent = sent, .answer = std::move(answer)};
+    const combined_limits both{.until = first, .last = until.deadline};
+    auto got = co_await db_.run_combined(a.what.on, try_of(a.what.options.strategy), a.batch[0], both, left);
+    if (!got.what.is_waited_for()) co_return reply{.sent = got.sent, .answer = std::move(got.what)};
     in_turn = true;
   }
-  return db_.run(first, [&](const store::access& db) -> reply {
+  co_return db_.run(first, [&](const store::access& db) -> reply {
     if (!are_short(a.batch, db)) return {.sent = base::now()};
     const bool is_exclusive = a.what.share.is_exclusive();
     if (!in_turn) {

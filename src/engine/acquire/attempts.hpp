@@ -18,6 +18,8 @@
 #include "core/sharing.hpp"
 #include "core/wait.hpp"
 #include "engine/events/telemetry.hpp"
+#include "engine/flow/flow.hpp"
+#include "engine/flow/task.hpp"
 #include "engine/gateway/gateway.hpp"
 #include "engine/lease/held_locks.hpp"
 #include "engine/queue/local_wait_queue.hpp"
@@ -29,6 +31,7 @@ namespace rowlock::inline v1::engine {
 
 /// A caller's request: one name, the first of several that can be acquired, or all of several.
 struct acquire_request {
+  flow& on;                          ///< how it waits
   std::span<const lock_name> names;  ///< without duplicates; those of a set in the order of their bytes
   const lock_options& options;
   holder by;
@@ -44,7 +47,7 @@ struct acquire_request {
 
   /// The same request for one of the names alone.
   acquire_request of(const lock_name& one) const {
-    return {.names = {&one, 1}, .options = options, .by = by, .is_reentrant = is_reentrant, .call = call};
+    return {.on = on, .names = {&one, 1}, .options = options, .by = by, .is_reentrant = is_reentrant, .call = call};
   }
   bool is_set() const noexcept { return set != nullptr; }
   bool is_any() const noexcept { return !is_set() && names.size() > 1; }
@@ -103,7 +106,8 @@ class attempts {
       : db_{db}, who_{who}, locks_{locks}, queue_{queue}, tickets_{tickets}, cleanup_{cleanup}, wakeups_{hints} {}
 
   /// `tries`: how often at most, while other clients have the row locked just then.
-  attempt_result make(const acquire_request& what, const driver::limits& until, int tries = core::inconclusive_tries);
+  task<attempt_result> make(const acquire_request& what, const driver::limits& until,
+                            int tries = core::inconclusive_tries);
   /// By a release, while it waits. If it need not wait in turn, it is granted the name only if it is notified of that
   /// at once.
   bool may_be_granted(const acquire_request& what) const noexcept;
@@ -125,11 +129,11 @@ class attempts {
     core::acquisition_id ticket{};  // the ticket that a release has granted it to; none: the attempt itself was granted
   };
 
-  bool try_once(const acquire_request& what, const driver::limits& until, attempt_result& out);
-  bool try_any(const acquire_request& what, const driver::limits& until, attempt_result& out);
-  reply send(attempt& a, const driver::limits& until);
+  task<bool> try_once(const acquire_request& what, const driver::limits& until, attempt_result& out);
+  task<bool> try_any(const acquire_request& what, const driver::limits& until, attempt_result& out);
+  task<reply> send(attempt& a, const driver::limits& until);
   reply hold(attempt& a, const driver::limits& until);
-  reply ask(attempt& a, const driver::limits& until, combined_call_ptr& left);
+  task<reply> ask(attempt& a, const driver::limits& until, combined_call_ptr& left);
   bool is_queued(const acquire_request& what) const noexcept;
   reply take(const attempt& a, const store::access& db);
   reply take_in_turn(attempt& a, const store::access& db);

@@ -196,6 +196,7 @@ lease_ptr attempts::admit(const acquire_request& what, const lock_name& name, co
                                                          db_.options().transaction_limit, std::move(r.transaction));
   lease->counts = what.call == nullptr ? nullptr : &db_.events().numbers();
   lease->share_as(what.share);
+  lease->is_released_in_background = !what.on.has_thread();
   if (what.options.hold_limit) lease->hold_limit = base::later(r.sent, *what.options.hold_limit);
   lease->term = db_.guard().term();
   begin(*lease, r.sent, granted);

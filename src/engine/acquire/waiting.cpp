@@ -57,7 +57,7 @@ struct acquirer::place {
   }
 };
 
-lease_ptr acquirer::wait_for(const acquire_request& what, base::instant deadline, const std::stop_token& stop) {
+task<lease_ptr> acquirer::wait_for(const acquire_request& what, base::instant deadline, const std::stop_token& stop) {
   using enum core::acquire_machine::action;
   const auto now = base::now();
   const auto& name = what.names[0];
@@ -70,31 +70,35 @@ lease_ptr acquirer::wait_for(const acquire_request& what, base::instant deadline
   const bool others_wait = !queue_.is_empty(name) || (what.is_fair() && locks_.was_waited_for(name));
   at.step = machine.begin(others_wait, takes_handovers && handover_.held_until(name, what.options) > now);
   if (at.step.what == try_once) {
-    lease = try_while_waiting(what, machine, stop);
+    lease = co_await try_while_waiting(what, machine, stop);
     at.step = machine.after_first_try(base::now());
   }
   if (!lease && at.step.what == enter_queue) {
     if (takes_handovers || takes_share(what)) at.offer = offer_of(what);
-    lease = wait_in_queues({&at, 1}, stop);
+    lease = co_await wait_in_queues({&at, 1}, stop);
   }
   if (!lease && !stop.stop_requested())
     machine.throw_if_never_answered(db_.options().call_timeout, db_.database().least_call() == duration::zero());
-  return lease;
+  co_return lease;
 }
 
 // It waits in the queues of at most this many names at a time. If there are more, it tries for all after this time, and
 // moves to the queues of the next.
-lease_ptr acquirer::wait_for_any(const acquire_request& what, base::instant deadline, const std::stop_token& stop) {
+task<lease_ptr> acquirer::wait_for_any(const acquire_request& what, base::instant deadline,
+                                       const std::stop_token& stop) {
   constexpr std::size_t most_queues = 32;
   constexpr duration longest_stay = std::chrono::seconds{1};
   int failures = 0;
   std::vector<lock_name> in_order{what.names.begin(), what.names.end()};
   const std::size_t queues = std::min(most_queues, in_order.size());
   while (!stop.stop_requested()) {
+    base::instant comes_again{};
     try {
-      if (auto lease = attempts_.make(what, db_.call_limits(stop)).lease) return lease;
+      const auto limits = db_.call_limits(stop);
+      auto first = co_await attempts_.make(what, limits);
+      if (first.lease) co_return std::move(first.lease);
       const auto now = base::now();
-      if (now >= deadline || stop.stop_requested()) return nullptr;
+      if (now >= deadline || stop.stop_requested()) co_return nullptr;
       const auto until = queues == in_order.size() ? deadline : std::min(deadline, base::later(now, longest_stay));
       std::vector<place> places;
       places.reserve(queues);
@@ -102,18 +106,21 @@ lease_ptr acquirer::wait_for_any(const acquire_request& what, base::instant dead
         cleanup_.clear(name, until - now, stop);
         places.push_back({.what = what.of(name), .machine = {now, until}});
       }
-      if (auto lease = wait_in_queues(places, stop)) return lease;
+      auto lease = co_await wait_in_queues(places, stop);
+      if (lease) co_return lease;
       std::rotate(in_order.begin(), in_order.begin() + static_cast<std::ptrdiff_t>(queues), in_order.end());
       failures = 0;
+      continue;
     } catch (const error& e) {
-      if (e.code() == errc::cancelled && stop.stop_requested()) return nullptr;
+      if (e.code() == errc::cancelled && stop.stop_requested()) co_return nullptr;
       if ((!e.is_retryable() && !e.outcome_is_unknown()) || base::now() >= deadline) throw;
-      const auto until = base::later(base::now(), core::error_pause(++failures, base::jitter()));
-      db_.pause_until(std::min(until, deadline), stop);
-      db_.check_usable();
+      comes_again = base::later(base::now(), core::error_pause(++failures, base::jitter()));
     }
+    gateway::pause a_moment{db_, std::min(comes_again, deadline), stop};
+    co_await what.on.until(a_moment);
+    db_.check_usable();
   }
-  return nullptr;
+  co_return nullptr;
 }
 
 lease_ptr acquirer::offer_of(const acquire_request& what) const {
@@ -121,6 +128,7 @@ lease_ptr acquirer::offer_of(const acquire_request& what) const {
   offer->counts = &db_.events().numbers();
   offer->asked_at = what.call->began();
   offer->share_as(what.share);
+  offer->is_released_in_background = !what.on.has_thread();
   return offer;
 }
 
@@ -152,7 +160,7 @@ void acquirer::enter_queues(place& at, local_wait_queue::purpose wants, std::pmr
   auto& what = at.what;
   for (const auto& name : what.names) {
     auto* const beside = all.empty() ? nullptr : &all.back();
-    at.queued.push_back(&all.emplace_back(queue_, cleanup_, name, wants, beside));
+    at.queued.push_back(&all.emplace_back(queue_, cleanup_, name, wants, beside, what.on.wakes()));
   }
   what.queued = at.queued;
   for (auto* one : at.queued) {
@@ -164,8 +172,9 @@ void acquirer::enter_queues(place& at, local_wait_queue::purpose wants, std::pmr
 // The call waits in the queue of one name; of each of several, and takes the first that it acquires; or of all names of
 // a set, which it acquires together. It holds nothing while it waits here. When it ends, its remaining tickets are
 // deleted, and a lock that was granted to one of them meanwhile is released.
-lease_ptr acquirer::wait_in_queues(std::span<place> places, const std::stop_token& stop) {
+task<lease_ptr> acquirer::wait_in_queues(std::span<place> places, const std::stop_token& stop) {
   using enum local_wait_queue::purpose;
+  flow& on = places[0].what.on;
   std::optional<subscription> hints;
   alignas(std::max_align_t) std::array<std::byte, sizeof(queued_waiter) + 64> for_one_name;
   std::pmr::monotonic_buffer_resource memory{for_one_name.data(), for_one_name.size()};
@@ -175,26 +184,28 @@ lease_ptr acquirer::wait_in_queues(std::span<place> places, const std::stop_toke
   for (auto& each : entered) waiters.push_back(&each.waiter());
   for (auto& at : places) {
     if (auto lease = reenter(at.what))
-      return lease;  // acquired since the first look, before another thread could hint
-                     // this waiter
+      co_return lease;  // acquired since the first look, before another caller could hint this waiter
     at.step = at.machine.in_queue(base::now(), position_of(at));
   }
   for (;;) {
     auto until = base::instant::max();
     for (auto& at : places) {
-      if (auto lease = go_on(at, hints, stop)) return lease;
+      auto lease = co_await go_on(at, hints, stop);
+      if (lease) co_return lease;
       if (at.step.what != core::acquire_machine::action::sleep) {
-        for (auto& each : places) each.leave();
-        return nullptr;
+        if (on.has_thread())  // others need not wait for the tickets of one without to be deleted in the background
+          for (auto& each : places) each.leave();
+        co_return nullptr;
       }
       until = std::min(until, at.step.until);
     }
     const auto& offer = places[0].offer;
-    const auto outcome = waiters.size() == 1 ? waiters[0]->wait(until, stop, offer)
-                                             : local_wait_queue::waiter::wait_for_several(waiters, until, stop);
+    local_wait_queue::sleep asleep{waiters, until, stop, offer};
+    co_await on.until(asleep);
+    const auto outcome = asleep.how();
     if (outcome == local_wait_queue::outcome::handed) {  // so it is already registered, and kept
       if (places[0].what.options.as) queue_.hint_everybody(offer->name);
-      return offer;
+      co_return offer;
     }
     if (outcome == local_wait_queue::outcome::deadlocked) end_deadlocked(waiters);
     db_.check_usable();
@@ -209,7 +220,7 @@ lease_ptr acquirer::wait_in_queues(std::span<place> places, const std::stop_toke
 }
 
 // Until it has to sleep, or gives up.
-lease_ptr acquirer::go_on(place& at, std::optional<subscription>& hints, const std::stop_token& stop) {
+task<lease_ptr> acquirer::go_on(place& at, std::optional<subscription>& hints, const std::stop_token& stop) {
   using enum core::acquire_machine::action;
   auto& what = at.what;
   auto& machine = at.machine;
@@ -225,26 +236,28 @@ lease_ptr acquirer::go_on(place& at, std::optional<subscription>& hints, const s
         break;
       case look:
         for (auto* each : at.queued) each->waiter().listen();
-        if (auto lease = reenter(what)) return lease;
+        if (auto lease = reenter(what)) co_return lease;
         at.step = machine.after_look(base::now(), position_of(at));
         break;
-      case try_once:
+      case try_once: {
         listen_to_others();
         what.yields_to_other_clients = position_of(at).yields_to_other_clients;
         what.passes_the_slow = machine.was_left_free(base::now()) && holds_something();
-        if (auto lease = try_while_waiting(what, machine, stop)) {
+        auto lease = co_await try_while_waiting(what, machine, stop);
+        if (lease) {
           at.leave_with_lock(*lease);
-          return lease;
+          co_return lease;
         }
         if (what.is_for_transaction && machine.is_behind_transaction()) {
           at.step = {give_up};
-          return nullptr;
+          co_return nullptr;
         }
         wakeups_.look_sooner();
         at.step = machine.in_queue(base::now(), position_of(at));
         break;
+      }
       default:
-        return nullptr;
+        co_return nullptr;
     }
   }
 }
@@ -252,7 +265,9 @@ lease_ptr acquirer::go_on(place& at, std::optional<subscription>& hints, const s
 // Waiters that come before may wait for that.
 bool acquirer::holds_something() {
   bool out = false;
-  locks_.registry().each([&](const lease_ptr& a) { out = out || a->taken_by == std::this_thread::get_id(); });
+  const auto thread = calling_thread();
+  if (thread == std::thread::id{}) return out;
+  locks_.registry().each([&](const lease_ptr& a) { out = out || a->taken_by == thread; });
   return out;
 }
 
@@ -263,18 +278,20 @@ driver::limits acquirer::limits_while_waiting(const core::acquire_machine& machi
   return until;
 }
 
-lease_ptr acquirer::try_while_waiting(const acquire_request& what, core::acquire_machine& machine,
-                                      const std::stop_token& stop) try {
-  const auto until = limits_while_waiting(machine, stop);
-  if (!attempts_.asks_the_queue_too(what))
-    for (auto* each : what.queued) tickets_.mark(each->waiter(), each->name(), until);
-  auto result = attempts_.make(what, until);
-  if (!result.lease) machine.was_refused(result.why, base::now(), base::jitter());
-  return std::move(result.lease);
-} catch (const error& e) {
-  machine.failed(e, stop.stop_requested(), attempts_.holds_by_transaction(what.options.strategy), base::now(),
-                 base::jitter());
-  return nullptr;
+task<lease_ptr> acquirer::try_while_waiting(const acquire_request& what, core::acquire_machine& machine,
+                                            const std::stop_token& stop) {
+  try {
+    const auto until = limits_while_waiting(machine, stop);
+    if (!attempts_.asks_the_queue_too(what))
+      for (auto* each : what.queued) tickets_.mark(each->waiter(), each->name(), until);
+    auto result = co_await attempts_.make(what, until);
+    if (!result.lease) machine.was_refused(result.why, base::now(), base::jitter());
+    co_return std::move(result.lease);
+  } catch (const error& e) {
+    machine.failed(e, stop.stop_requested(), attempts_.holds_by_transaction(what.options.strategy), base::now(),
+                   base::jitter());
+    co_return nullptr;
+  }
 }
 
 void acquirer::obtain_tickets(place& at, const std::stop_token& stop) try {

@@ -26,15 +26,39 @@ base::instant combined_call::waits_until() const noexcept {
 
 bool combined_call::is_over() const { return has_ended_ || stop().stop_requested() || base::now() >= waits_until(); }
 
-combined_call::outcome combined_call::wait() {
-  const std::stop_callback wake{stop(), [this] {
-                                  { const std::lock_guard not_between_look_and_sleep{mutex_}; }
-                                  ended_.notify_one();
-                                }};
-  std::unique_lock lock{mutex_};
-  while (!is_over()) ended_.wait_for(lock, base::length_of_wait(waits_until()));
+combined_call::outcome combined_call::present() {
+  const std::lock_guard alone{mutex_};
   if (has_ended_) return outcome::ended;
   return batch_ends_ ? outcome::unknown : outcome::not_sent;
+}
+
+combined_call::answered::answered(combined_call& one, waker* by) : one_{one} {
+  const std::lock_guard alone{one_.mutex_};
+  one_.caller_ = by;
+}
+
+combined_call::answered::~answered() {
+  const std::lock_guard alone{one_.mutex_};
+  one_.caller_ = nullptr;
+}
+
+void combined_call::answered::block() {
+  const std::stop_callback wake{one_.stop(), [this] {
+                                  { const std::lock_guard not_between_look_and_sleep{one_.mutex_}; }
+                                  one_.ended_.notify_one();
+                                }};
+  std::unique_lock lock{one_.mutex_};
+  while (!one_.is_over()) one_.ended_.wait_for(lock, base::length_of_wait(one_.waits_until()));
+}
+
+bool combined_call::answered::is_over() {
+  const std::lock_guard alone{one_.mutex_};
+  return one_.is_over();
+}
+
+base::instant combined_call::answered::until() {
+  const std::lock_guard alone{one_.mutex_};
+  return one_.waits_until();
 }
 
 // The mutex decides which of the two reports it: this thread, or the worker that ends it.
@@ -94,9 +118,11 @@ bool goes_before(const combined_call_ptr& a, const combined_call_ptr& b) {
 
 // --- a thread with a request -----------------------------------------------------------------------------------------
 
-bool combiner::goes_straight() {
+// The thread that carries a call without one does not wait for the database while other calls wait for that thread.
+bool combiner::goes_straight(flow& by) {
+  const bool may_wait = !by.is_urged();
   const auto state = state_.lock();
-  const bool may = (state->queue.empty() && state->busy < options_.lines) || !has_workers(*state);
+  const bool may = (may_wait && state->queue.empty() && state->busy < options_.lines) || !has_workers(*state);
   if (may) ++state->busy;
   return may;
 }
@@ -107,10 +133,14 @@ void combiner::leave_line() noexcept {
   if (!state->queue.empty()) work_.notify_one();
 }
 
-void combiner::wait_for(const combined_call_ptr& one, combined_call_ptr& left) {
-  auto outcome = one->wait();
-  // A worker may have taken it meanwhile, and it may even have ended.
-  if (outcome == combined_call::outcome::not_sent && !withdraw(one)) outcome = one->wait();
+task<void> combiner::wait_for(flow& by, const combined_call_ptr& one, combined_call_ptr& left) {
+  combined_call::answered end{*one, by.wakes()};
+  co_await by.until(end);
+  auto outcome = one->present();
+  if (outcome == combined_call::outcome::not_sent && !withdraw(one)) {  // a worker has taken it meanwhile
+    co_await by.until(end);
+    outcome = one->present();
+  }
   if (outcome == combined_call::outcome::unknown) left = one;
   if (outcome != combined_call::outcome::ended)
     throw_left_behind(one->stop(), outcome == combined_call::outcome::unknown);

@@ -23,6 +23,8 @@
 #include "base/guarded.hpp"
 #include "base/time.hpp"
 #include "driver/session.hpp"
+#include "engine/flow/flow.hpp"
+#include "engine/flow/task.hpp"
 #include "engine/gateway/pool.hpp"
 #include "store/access.hpp"
 
@@ -39,15 +41,17 @@ struct combined_limits {
   base::instant last{};    ///< when its thread has to return: not before `until`
 };
 
-/// The request of one thread, while it waits for a line or is part of a batch. It may outlive its thread's interest: a
-/// thread whose time is over leaves it behind.
+/// The request of one caller, while it waits for a line or is part of a batch. It may outlive its caller's interest: a
+/// caller whose time is over leaves it behind.
 ///
 ///   queued --a worker takes it--> sent --> ended: with an answer or an error
 ///   queued --left: out of time or stopped--> nothing was sent
-///   sent   --left: out of time or stopped--> its outcome is unknown to its thread
-///   sent   --left, and given up by its thread--> its heir learns the outcome when it has ended
+///   sent   --left: out of time or stopped--> its outcome is unknown to its caller
+///   sent   --left, and given up by its caller--> its heir learns the outcome when it has ended
 class combined_call {
  public:
+  class answered;
+
   combined_call(combinable_verb& verb, const combined_limits& until) : verb_{verb}, until_{until} {}
   combined_call(const combined_call&) = delete;
   combined_call& operator=(const combined_call&) = delete;
@@ -71,11 +75,11 @@ class combined_call {
     end([&] { other_failure_ = std::move(why); });
   }
 
-  // --- by its thread
+  // --- by its caller
 
   enum class outcome : std::uint8_t { ended, not_sent, unknown };
-  /// Until it has ended, or its time is over, or it is stopped.
-  outcome wait();
+  /// Once its time is over.
+  outcome present();
   /// Throws its error, if it has failed.
   void throw_if_failed() const;
 
@@ -99,6 +103,7 @@ class combined_call {
       note();
       has_ended_ = true;
       then.swap(heir_);
+      if (caller_ != nullptr) caller_->wake();
     }
     ended_.notify_one();
     if (then) then(fate_of());
@@ -111,6 +116,7 @@ class combined_call {
   const combined_limits until_;
   std::mutex mutex_;               // of the following
   std::condition_variable ended_;  // not the kind for any lock, which would have to lock its own mutex as well
+  waker* caller_ = nullptr;        // while it waits without a thread
   std::optional<base::instant> batch_ends_;  // once it is sent
   bool has_ended_ = false;
   std::optional<error> failure_;
@@ -119,6 +125,21 @@ class combined_call {
 };
 
 using combined_call_ptr = std::shared_ptr<combined_call>;
+
+/// The wait of its caller, until it has ended, or its time is over, or it is stopped.
+class combined_call::answered final : public wait {
+ public:
+  answered(combined_call& one, waker* by);
+  answered(const answered&) = delete;
+  answered& operator=(const answered&) = delete;
+  ~answered() override;
+  void block() override;
+  bool is_over() override;
+  base::instant until() override;
+
+ private:
+  combined_call& one_;
+};
 
 /// Copies the texts that a request points to.
 template <class Request>
@@ -245,8 +266,8 @@ class combiner {
   /// Throws what the verb throws; call_timed_out or cancelled if its time was over or it was stopped, with
   /// outcome_is_unknown() if it was sent: then `left` is the request that remains in its batch.
   template <class Request, class Answer>
-  sent_answer<Answer> run(combined_verb<Request, Answer>& verb, const Request& one, const combined_limits& until,
-                          combined_call_ptr& left);
+  task<sent_answer<Answer>> run(flow& by, combined_verb<Request, Answer>& verb, const Request& one,
+                                const combined_limits& until, combined_call_ptr& left);
 
   /// Requests that are queued now.
   std::size_t waiting() { return state_.lock()->queue.size(); }
@@ -264,10 +285,10 @@ class combiner {
   };
   class line;
 
-  bool goes_straight();
+  bool goes_straight(flow& by);
   void leave_line() noexcept;
   void enqueue(const combined_call_ptr& one);
-  void wait_for(const combined_call_ptr& one, combined_call_ptr& left);
+  task<void> wait_for(flow& by, const combined_call_ptr& one, combined_call_ptr& left);
   bool withdraw(const combined_call_ptr& one);
   bool has_workers(contents& in);
   void work(const std::stop_token& stop);
@@ -296,19 +317,19 @@ class combiner::line {
 };
 
 template <class Request, class Answer>
-sent_answer<Answer> combiner::run(combined_verb<Request, Answer>& verb, const Request& one,
-                                  const combined_limits& until, combined_call_ptr& left) {
-  if (goes_straight()) {
+task<sent_answer<Answer>> combiner::run(flow& by, combined_verb<Request, Answer>& verb, const Request& one,
+                                        const combined_limits& until, combined_call_ptr& left) {
+  if (goes_straight(by)) {
     const line mine{*this};
     sent_answer<Answer> out;
     const auto ask = [&](const store::access& db) { out = verb.ask(db, one); };
     run_(until.until, verb.what_for(), std::ref(ask));
-    return out;
+    co_return out;
   }
   const auto call = std::make_shared<typename combined_verb<Request, Answer>::call>(verb, one, until);
   enqueue(call);
-  wait_for(call, left);
-  return std::move(*call->answer);
+  co_await wait_for(by, call, left);
+  co_return std::move(*call->answer);
 }
 
 }  // namespace rowlock::inline v1::engine

@@ -24,6 +24,8 @@
 #include "core/wait.hpp"
 #include "driver/backend.hpp"
 #include "engine/events/telemetry.hpp"
+#include "engine/flow/flow.hpp"
+#include "engine/flow/task.hpp"
 #include "engine/gateway/combiner.hpp"
 #include "engine/gateway/guard.hpp"
 #include "engine/gateway/pool.hpp"
@@ -97,6 +99,7 @@ class gateway {
   static driver::limits leaving_a_tenth(driver::limits until);
   /// Sleeps until then; returns early if the client closes or `stop` fires.
   void pause_until(base::instant t, const std::stop_token& stop);
+  class pause;
 
   /// Runs `use(store::access)` on a session; its schema fits this library.
   template <class Use>
@@ -104,12 +107,12 @@ class gateway {
   /// The same with any schema.
   template <class Use>
   auto run_on_any_schema(const driver::limits& until, Use use, purpose what_for = purpose::usual);
-  /// Sends the request together with those of other threads, if they would wait for each other: see combiner. It may
+  /// Sends the request together with those of other callers, if they would wait for each other: see combiner. It may
   /// run on any thread.
   template <class Request, class Answer>
-  sent_answer<Answer> run_combined(combined_verb<Request, Answer>& verb, const Request& one,
-                                   const combined_limits& until, combined_call_ptr& left) {
-    return combiner_.run(verb, one, until, left);
+  task<sent_answer<Answer>> run_combined(flow& by, combined_verb<Request, Answer>& verb, const Request& one,
+                                         const combined_limits& until, combined_call_ptr& left) {
+    return combiner_.run(by, verb, one, until, left);
   }
   void require_fit_schema(const store::access& db);
   failover_guard& guard() noexcept { return guard_; }
@@ -174,6 +177,20 @@ class gateway {
   std::condition_variable_any closing_;
   base::guarded<bool> is_closing_;
   std::atomic<bool> is_closed_{false};  // the same, without its mutex
+};
+
+/// The wait until a time. It ends early if the client closes or `stop` fires.
+class gateway::pause final : public wait {
+ public:
+  pause(gateway& of, base::instant until, const std::stop_token& stop) : of_{of}, until_{until}, stop_{stop} {}
+  void block() override { of_.pause_until(until_, stop_); }
+  bool is_over() override { return base::now() >= until_ || stop_.stop_requested() || !of_.is_usable(); }
+  base::instant until() override { return until_; }
+
+ private:
+  gateway& of_;
+  const base::instant until_;
+  const std::stop_token& stop_;
 };
 
 class gateway::call {
@@ -269,6 +286,18 @@ bool retry_inconclusive(gateway& on, const std::stop_token& stop, Attempt attemp
     on.pause_until(base::later(base::now(), core::inconclusive_pause(tries)), stop);
   }
   return true;
+}
+
+/// The same for a call that may have no thread; `attempt` is a task.
+template <class Attempt>
+task<bool> retry_inconclusive(gateway& on, flow& by, const std::stop_token& stop, Attempt attempt, int most) {
+  for (int tries = 1;; ++tries) {
+    const bool is_conclusive = co_await attempt();
+    if (is_conclusive) co_return true;
+    if (tries == most) co_return false;
+    gateway::pause a_moment{on, base::later(base::now(), core::inconclusive_pause(tries)), stop};
+    co_await by.until(a_moment);
+  }
 }
 
 /// The same for a held lock: throws if there was no answer.

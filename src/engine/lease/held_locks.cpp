@@ -40,7 +40,7 @@ void held_locks::start() {
 void held_locks::admit(const lease_ptr& a, const std::function<void()>& first) {
   if (!registry_.add(a, first)) {  // closed since: no holder has worked under it
     a->stays_until = base::instant::min();
-    end(*a, db_.call_limits());
+    end(flow::of_thread(), *a, db_.call_limits()).get();
     db_.check_usable();
   }
   keep(*a);
@@ -57,7 +57,7 @@ void held_locks::keep(const lease_state& a) {
 // It is marked as released before its row is: no renewal is sent for it from then on, and a renewal that is under way
 // finds no owner. If the release fails, or its outcome is unknown, the reconciler repeats it: a second release does
 // nothing.
-void held_locks::release(const lease_ptr& a) {
+task<void> held_locks::release(flow& on, const lease_ptr& a) {
   if (db_.is_foreign()) throw lock_lost(*a, loss_reason::forked);
   const auto under_way = db_.enter_to_release();
   const bool was_last = registry_.drop(*a);
@@ -68,12 +68,15 @@ void held_locks::release(const lease_ptr& a) {
     if (was_last && a->take_unfired()) watchdog_.fire({a});  // it is not registered any more
     throw lock_lost(*a, a->why_lost());
   }
-  if (!was_last) return;
+  if (!was_last) co_return;
   // Before the next holder can acquire it, and be reported.
   db_.events().tell([&] { return events::released{.name = a->name, .token = a->token, .held = a->was_held_for()}; });
   const auto until = db_.call_limits();
-  if (const auto next = handover_.pass_on(*a, until)) return keep(*next);
-  end(*a, until);
+  if (const auto next = handover_.pass_on(*a, until)) {
+    keep(*next);
+  } else {
+    co_await end(on, *a, until);
+  }
 }
 
 void held_locks::release_soon(const lease_ptr& a) noexcept {
@@ -107,24 +110,30 @@ void held_locks::release_later(const lease_state& a, const error& why, const com
   handover_.not_here(a.name);
 }
 
-void held_locks::end(lease_state& a, const driver::limits& until) {
-  if (!a.transaction) return end_lease(a, until);
-  heartbeat_.commit(a, until);
-  notices_.released(a.name, false);
+task<void> held_locks::end(flow& on, lease_state& a, const driver::limits& until) {
+  if (!a.transaction) {
+    co_await end_lease(on, a, until);
+  } else {
+    heartbeat_.commit(a, until);
+    notices_.released(a.name, false);
+  }
 }
 
-void held_locks::end_lease(const lease_state& a, const driver::limits& until) {
+task<void> held_locks::end_lease(flow& on, const lease_state& a, const driver::limits& until) {
   const bool may_be_prolonged = a.may_be_prolonged();
   store::release_outcome outcome{};
   combined_call_ptr left;
   notices_.releasing(a.name);
   try {
-    outcome = try_release(a, until, left);
+    outcome = co_await try_release(on, a, until, left);
   } catch (const error& e) {
     release_later(a, e, left);
     throw;
   }
-  if (outcome == store::release_outcome::pinned) return release_later(a);
+  if (outcome == store::release_outcome::pinned) {
+    release_later(a);
+    co_return;
+  }
   if (outcome == store::release_outcome::gone) {
     handover_.not_here(a.name);
     throw lock_lost(a,
@@ -143,11 +152,11 @@ void held_locks::granted_to(const store::access& db, std::string_view owner) noe
 }
 
 // The row may be locked by a renewal of this client that is just ending; it does not outlast `until`.
-store::release_outcome held_locks::try_release(const lease_state& a, const driver::limits& until,
-                                               combined_call_ptr& left) {
+task<store::release_outcome> held_locks::try_release(flow& on, const lease_state& a, const driver::limits& until,
+                                                     combined_call_ptr& left) {
   const auto one = a.ref(a.at_least);
   auto outcome = store::release_outcome::gone;
-  retry_inconclusive(db_, until.stop, [&] {
+  const auto once = [&]() -> task<bool> {
     if (outcome == store::release_outcome::pinned) a.wait_for_claimant();
     if (one.is_share) {
       const auto release = [&](const store::access& db) { return store::release(db, {&one, 1}).at(0); };
@@ -156,11 +165,14 @@ store::release_outcome held_locks::try_release(const lease_state& a, const drive
       const auto defer = [&](const store::access& db) { return store::defer_release(db, {&one, 1}).at(0); };
       outcome = db_.run(until, defer, purpose::releasing);
     } else {
-      outcome = db_.run_combined(release_, one, {.until = until, .last = until.deadline}, left).what;
+      const combined_limits both{.until = until, .last = until.deadline};
+      const auto got = co_await db_.run_combined(on, release_, one, both, left);
+      outcome = got.what;
     }
-    return outcome != store::release_outcome::pinned;
-  });
-  return outcome;
+    co_return outcome != store::release_outcome::pinned;
+  };
+  co_await retry_inconclusive(db_, on, until.stop, once, core::inconclusive_tries);
+  co_return outcome;
 }
 
 void held_locks::release_all() noexcept {
@@ -251,7 +263,7 @@ bool held_locks::try_extend(const lease_ptr& a, duration ttl, const driver::limi
 store::renewal held_locks::extend_alone(const lease_ptr& a, const store::lease_ref& one, const driver::limits& until) {
   combined_call_ptr left;
   try {
-    return db_.run_combined(extend_, one, {.until = until, .last = until.deadline}, left).what;
+    return db_.run_combined(flow::of_thread(), extend_, one, {.until = until, .last = until.deadline}, left).get().what;
   } catch (const error&) {
     if (left) left->give_up([this, a](combined_call::fate now) { was_extended_late(*a, now); });
     throw;

@@ -39,12 +39,12 @@ namespace rowlock::inline v1::engine {
 class optimistic_runs {
  public:
   void begin(const lock_name& name) {
-    all_.lock()->emplace_back(std::this_thread::get_id(), name);
+    all_.lock()->emplace_back(calling_thread(), name);
     ++number_;
   }
   void end(const lock_name& name) noexcept {
     const auto all = all_.lock();
-    const auto found = std::find(all->begin(), all->end(), run{std::this_thread::get_id(), name});
+    const auto found = std::find(all->begin(), all->end(), run{calling_thread(), name});
     if (found == all->end()) return;
     all->erase(found);
     --number_;
@@ -53,7 +53,7 @@ class optimistic_runs {
   void refuse(const lock_name& name) const {
     if (number_ == 0) return;  // a thread sees its own run
     const auto all = all_.lock();
-    if (std::find(all->begin(), all->end(), run{std::this_thread::get_id(), name}) == all->end()) return;
+    if (std::find(all->begin(), all->end(), run{calling_thread(), name}) == all->end()) return;
     throw error{errc::would_deadlock, "this thread runs optimistically() for " + base::quoted(name.view()) +
                                           ", and would wait for itself; acquire no lock of that name in its body"};
   }
@@ -88,7 +88,9 @@ class held_locks final : private lease_listener, private watchdog::listener, pri
   /// Whether its last release found a waiter; a guess.
   bool was_waited_for(const lock_name& name) const noexcept { return waited_for.may_contain(name.view()); }
   /// Releases one of its handles. Throws as held_lock::release() does.
-  void release(const lease_ptr& a);
+  task<void> release(flow& on, const lease_ptr& a);
+  /// The calling thread waits.
+  void release(const lease_ptr& a) { release(flow::of_thread(), a).get(); }
   /// Without waiting for the database.
   void release_soon(const lease_ptr& a) noexcept;
   /// A lock that the client has kept for the caller's own transaction, which has its row locked now or does not need
@@ -132,11 +134,12 @@ class held_locks final : private lease_listener, private watchdog::listener, pri
   void lost(const lease_ptr& a) override;
   void granted_to(const store::access& db, std::string_view owner) noexcept override;
 
-  void end(lease_state& a, const driver::limits& until);
-  void end_lease(const lease_state& a, const driver::limits& until);
+  task<void> end(flow& on, lease_state& a, const driver::limits& until);
+  task<void> end_lease(flow& on, const lease_state& a, const driver::limits& until);
   void release_later(const lease_state& a);
   void release_later(const lease_state& a, const error& why, const combined_call_ptr& left);
-  store::release_outcome try_release(const lease_state& a, const driver::limits& until, combined_call_ptr& left);
+  task<store::release_outcome> try_release(flow& on, const lease_state& a, const driver::limits& until,
+                                           combined_call_ptr& left);
   void was_extended_late(const lease_state& a, combined_call::fate now) noexcept;
   void end_given_up_transaction(lease_state& a, const driver::limits& until) noexcept;
   using conversion = std::optional<store::converted> (*)(const store::access&, const store::conversion&);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/waits.hpp"
+#include "engine/flow/flow.hpp"
 
 namespace rowlock::inline v1::engine {
 
@@ -18,7 +19,7 @@ void was_taken_by(lease_state& a, std::thread::id thread) {
 // A handle may have been moved to another thread; which one is not known.
 void was_dropped(std::vector<std::thread::id>& takers) noexcept {
   if (takers.empty()) return;
-  const auto own = std::find(takers.begin(), takers.end(), std::this_thread::get_id());
+  const auto own = std::find(takers.begin(), takers.end(), calling_thread());
   if (own != takers.end()) std::swap(*own, takers.back());
   takers.pop_back();
 }
@@ -60,7 +61,7 @@ lease_ptr lock_registry::reenter(const lock_name& name, const holder& by, bool a
   const auto state = state_.lock();
   const auto* const found = find(*state, name, by, alone, now);
   if (found == nullptr) return nullptr;
-  was_taken_by(**found, std::this_thread::get_id());
+  was_taken_by(**found, calling_thread());
   ++(*found)->handles;
   return *found;
 }
@@ -70,7 +71,8 @@ std::optional<base::instant> lock_registry::joined_since(const lock_name& name, 
   const auto* const found = find(*state, name, by, false, now);
   if (found == nullptr) return std::nullopt;
   const auto& takers = (*found)->takers;
-  const bool has_handle = std::find(takers.begin(), takers.end(), std::this_thread::get_id()) != takers.end();
+  const auto own = calling_thread();
+  const bool has_handle = own != std::thread::id{} && std::find(takers.begin(), takers.end(), own) != takers.end();
   return has_handle ? std::nullopt : std::optional{(*found)->had_since()};
 }
 

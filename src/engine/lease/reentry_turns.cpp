@@ -1,6 +1,7 @@
 #include "engine/lease/reentry_turns.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <exception>
 #include <span>
 
@@ -25,14 +26,22 @@ std::vector<store::ticket_ref> behind_all(std::span<const lock_name> names) {
 
 }  // namespace
 
-bool reentry_turns::comes_after_others(const lock_name& name, const holder& by, base::instant deadline,
-                                       const std::stop_token& stop) {
+engine::task<bool> reentry_turns::comes_after_others(flow& on, const lock_name& name, const holder& by,
+                                                     base::instant deadline, const std::stop_token& stop) {
   const auto now = base::now();
   const auto since = held_.joined_since(name, by, now);
-  if (!since) return now < in_turn_until(name);
-  if (now < base::later(*since, db_.options().handover_limit)) return false;
-  const auto until = closed_until(name, now);
-  return now < until && held_.has_ended(name, by, std::min(until, deadline), stop);
+  if (!since) co_return now < in_turn_until(name);
+  if (now < base::later(*since, db_.options().handover_limit)) co_return false;
+  const auto until = std::min(closed_until(name, now), deadline);
+  if (now >= until) co_return false;
+  if (on.has_thread()) co_return held_.has_ended(name, by, until, stop);
+  while (held_.has(name, by, base::now())) {
+    if (base::now() >= until || stop.stop_requested()) co_return false;
+    gateway::pause a_moment{db_, std::min(until, base::later(base::now(), std::chrono::milliseconds{5})), stop};
+    co_await on.until(a_moment);
+    db_.check_usable();
+  }
+  co_return true;
 }
 
 reentry_turns::turn* reentry_turns::find(std::vector<turn>& in, const lock_name& name) {

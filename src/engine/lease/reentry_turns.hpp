@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "base/guarded.hpp"
+#include "engine/flow/flow.hpp"
+#include "engine/flow/task.hpp"
 #include "engine/gateway/gateway.hpp"
 #include "engine/lease/lock_registry.hpp"
 #include "engine/maintenance.hpp"
@@ -31,7 +33,8 @@ class reentry_turns final : public maintenance::task {
 
   /// Before a thread reenters what its holder holds; returns at the deadline, or on `stop`, at the latest. true: others
   /// must have their turn first, and its holder's lock is released, or never existed.
-  bool comes_after_others(const lock_name& name, const holder& by, base::instant deadline, const std::stop_token& stop);
+  engine::task<bool> comes_after_others(flow& on, const lock_name& name, const holder& by, base::instant deadline,
+                                        const std::stop_token& stop);
 
   base::instant next_due() override { return due_; }
   void run(const driver::limits& until) noexcept override;

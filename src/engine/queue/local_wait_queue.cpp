@@ -11,9 +11,20 @@
 
 namespace rowlock::inline v1::engine {
 
-local_wait_queue::waiter::waiter(local_wait_queue& in, const lock_name& name, purpose wants, const waiter* beside)
+namespace {
+
+// Without a thread, the call itself wakes, which lives longer than its waiters.
+std::shared_ptr<waker> waker_of(waker* by) {
+  if (by == nullptr) return std::make_shared<thread_waker>();
+  return {std::shared_ptr<waker>{}, by};
+}
+
+}  // namespace
+
+local_wait_queue::waiter::waiter(local_wait_queue& in, const lock_name& name, purpose wants, const waiter* beside,
+                                 waker* by)
     : in_{in} {
-  slot_.woken = beside == nullptr ? std::make_shared<std::condition_variable_any>() : beside->slot_.woken;
+  slot_.by = beside == nullptr ? waker_of(by) : beside->slot_.by;
   slot_.wants = wants;
   slot_.ticket.name = name.view();
   const auto state = in_.state_.lock();
@@ -79,16 +90,6 @@ bool local_wait_queue::leads(const queue& q, const slot& s) {
   return false;
 }
 
-local_wait_queue::outcome local_wait_queue::waiter::wait(base::instant until, const std::stop_token& stop,
-                                                         const std::shared_ptr<lease_state>& offer) {
-  auto state = in_.state_.lock();
-  slot_.sleeps_until = until;
-  slot_.offer = offer ? &offer : nullptr;
-  base::wait_until(*slot_.woken, state.lock(), until, stop, [&] { return end_of(slot_, *state, stop).has_value(); });
-  slot_.offer = nullptr;
-  return end_of(slot_, *state, stop).value_or(outcome::out_of_time);
-}
-
 std::optional<local_wait_queue::outcome> local_wait_queue::end_of(const slot& s, const contents& in,
                                                                   const std::stop_token& stop) {
   if (s.is_handed) return outcome::handed;
@@ -99,18 +100,53 @@ std::optional<local_wait_queue::outcome> local_wait_queue::end_of(const slot& s,
   return std::nullopt;
 }
 
-local_wait_queue::outcome local_wait_queue::waiter::wait_for_several(std::span<waiter* const> all, base::instant until,
-                                                                     const std::stop_token& stop) {
-  auto state = all[0]->in_.state_.lock();
-  for (waiter* each : all) each->slot_.sleeps_until = until;
-  const auto end = [&] {
-    std::optional<outcome> most;
-    for (const waiter* each : all) most = std::max(most, end_of(each->slot_, *state, stop));
-    return most;
-  };
-  base::wait_until(*all[0]->slot_.woken, state.lock(), until, stop, [&] { return end().has_value(); });
-  return end().value_or(outcome::out_of_time);
+local_wait_queue::outcome local_wait_queue::waiter::wait(base::instant until, const std::stop_token& stop,
+                                                         const std::shared_ptr<lease_state>& offer) {
+  waiter* const one = this;
+  sleep it{{&one, 1}, until, stop, offer};
+  it.block();
+  return it.how();
 }
+
+// --- a sleep ---------------------------------------------------------------------------------------------------------
+
+void local_wait_queue::sleep::block() {
+  auto state = queue().state_.lock();
+  fall_asleep();
+  auto& woken = static_cast<thread_waker&>(*all_[0]->slot_.by).woken;
+  base::wait_until(woken, state.lock(), until_, stop_, [&] { return end(*state).has_value(); });
+  wake_up(*state);
+}
+
+void local_wait_queue::sleep::begin() {
+  const auto state = queue().state_.lock();
+  fall_asleep();
+}
+
+bool local_wait_queue::sleep::is_over() {
+  const auto state = queue().state_.lock();
+  if (!end(*state) && base::now() < until_) return false;
+  wake_up(*state);
+  return true;
+}
+
+void local_wait_queue::sleep::fall_asleep() {
+  for (auto* each : all_) each->slot_.sleeps_until = until_;
+  if (offer_) all_[0]->slot_.offer = &offer_;
+}
+
+std::optional<local_wait_queue::outcome> local_wait_queue::sleep::end(const contents& in) const {
+  std::optional<outcome> most;
+  for (const auto* each : all_) most = std::max(most, end_of(each->slot_, in, stop_));
+  return most;
+}
+
+void local_wait_queue::sleep::wake_up(const contents& in) {
+  all_[0]->slot_.offer = nullptr;
+  how_ = end(in).value_or(outcome::out_of_time);
+}
+
+// --- a waiter --------------------------------------------------------------------------------------------------------
 
 void local_wait_queue::waiter::take(const core::acquisition_id& attempt, core::ticket_number number,
                                     std::int64_t max_other_permits) {
@@ -183,7 +219,7 @@ void local_wait_queue::leave_with_lock(contents& in, slot& s) {
   const bool was_first = q.front() == &s;
   q.remove(&s);
   s.is_handed = true;
-  s.woken->notify_one();
+  s.by->wake();
   if (q.empty()) {
     in.queues.erase(found);
     return;
@@ -248,7 +284,7 @@ void local_wait_queue::close() {
   const auto state = state_.lock();
   state->is_closed = true;
   for (auto& [name, q] : state->queues)
-    for (slot* s : q) s->woken->notify_one();
+    for (slot* s : q) s->by->wake();
 }
 
 std::vector<local_wait_queue::long_wait> local_wait_queue::long_waits(base::instant t) {
@@ -266,7 +302,7 @@ void local_wait_queue::end_deadlocked(const queue_ticket& whose, const std::stri
   slot* const s = find(*state, whose);
   if (s == nullptr) return;
   s->deadlock = std::make_unique<const std::string>(text);
-  s->woken->notify_one();
+  s->by->wake();
 }
 
 std::vector<queue_ticket> local_wait_queue::tickets() {

@@ -3,7 +3,6 @@
 #include <rowlock/fencing_token.hpp>
 #include <rowlock/lock_name.hpp>
 
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -24,6 +23,7 @@
 #include "base/time.hpp"
 #include "core/identity.hpp"
 #include "core/sharing.hpp"
+#include "engine/flow/flow.hpp"
 
 namespace rowlock::inline v1::engine {
 
@@ -53,19 +53,20 @@ struct queue_ticket {
 /// miss a release between its try and its sleep. Nevertheless hints may be lost or wrong: callers bound their waits.
 class local_wait_queue {
  public:
-  /// A thread waits for one name, or for one of several in whose queues it is, or for all of several.
+  /// A call waits for one name, or for one of several in whose queues it is, or for all of several.
   enum class purpose : std::uint8_t { one, any, all };
 
  private:
+  struct contents;
   struct slot {
-    std::shared_ptr<std::condition_variable_any> woken;  // of the thread
+    std::shared_ptr<waker> by;  // of the call
     purpose wants = purpose::one;
     bool is_hinted = false;
     const std::shared_ptr<lease_state>* offer = nullptr;  // taken if the lock is handed over to it
     bool is_handed = false;                               // it was, and has left the queue
     bool leaves_with_lock = false;                        // it has acquired the lock by itself
     base::instant sleeps_until{};
-    const std::thread::id thread = std::this_thread::get_id();
+    const std::thread::id thread = calling_thread();
     const base::instant since = base::now();
     std::unique_ptr<const std::string> deadlock;  // the circle in which it would wait for ever: its wait ends
     queue_ticket ticket{};
@@ -94,11 +95,14 @@ class local_wait_queue {
     std::shared_ptr<lease_state> offer;
   };
 
-  /// A thread that waits for one name. At the end of its life the next one is first.
+  class sleep;
+
+  /// A call that waits for one name. At the end of its life the next one is first.
   class waiter {
    public:
-    /// `beside`: another waiter of the same thread.
-    waiter(local_wait_queue& in, const lock_name& name, purpose wants = purpose::one, const waiter* beside = nullptr);
+    /// `by` wakes the call; nullptr: its thread waits. `beside`: another waiter of the same call.
+    waiter(local_wait_queue& in, const lock_name& name, purpose wants = purpose::one, const waiter* beside = nullptr,
+           waker* by = nullptr);
     waiter(const waiter&) = delete;
     waiter& operator=(const waiter&) = delete;
     ~waiter();
@@ -108,9 +112,6 @@ class local_wait_queue {
     /// Until it is the first and has been hinted, or one of the other outcomes. Becoming the first is a hint. If it
     /// offers to take the lock, that may be handed over to it: then it must not be used any more.
     outcome wait(base::instant until, const std::stop_token& stop, const std::shared_ptr<lease_state>& offer = {});
-
-    /// Until one of these is hinted (then ask each), or one of the other outcomes. All are of one thread.
-    static outcome wait_for_several(std::span<waiter* const> all, base::instant until, const std::stop_token& stop);
     bool is_hinted() const { return get(&slot::is_hinted); }
     bool is_deadlocked() const;
     /// To itself: it must look before it sleeps.
@@ -137,6 +138,7 @@ class local_wait_queue {
     position where(base::instant now) const;
 
    private:
+    friend class local_wait_queue::sleep;
     template <class T>
     T get(T slot::*what) const {
       const auto state = in_.state_.lock();
@@ -150,6 +152,33 @@ class local_wait_queue {
     local_wait_queue& in_;
     slot slot_;
     queue::iterator at_;
+  };
+
+  /// The sleep of a call, all of whose waiters these are, until one of them is hinted (then ask each), or one of the
+  /// other outcomes. An offer is for the only waiter.
+  class sleep final : public engine::wait {
+   public:
+    sleep(std::span<waiter* const> all, base::instant until, const std::stop_token& stop,
+          const std::shared_ptr<lease_state>& offer)
+        : all_{all}, until_{until}, stop_{stop}, offer_{offer} {}
+    void block() override;
+    void begin() override;
+    bool is_over() override;
+    base::instant until() override { return until_; }
+    /// Once it is over.
+    outcome how() const noexcept { return how_; }
+
+   private:
+    local_wait_queue& queue() const noexcept { return all_[0]->in_; }
+    void fall_asleep();
+    std::optional<outcome> end(const contents& in) const;
+    void wake_up(const contents& in);
+
+    const std::span<waiter* const> all_;
+    const base::instant until_;
+    const std::stop_token& stop_;
+    const std::shared_ptr<lease_state>& offer_;
+    outcome how_ = outcome::out_of_time;
   };
 
   bool is_empty(const lock_name& name);
@@ -229,7 +258,7 @@ class local_wait_queue {
   };
   static void wake(slot& s) {
     s.is_hinted = true;
-    s.woken->notify_one();
+    s.by->wake();
   }
   static void wake_first(queue& q);
   static bool leads(const queue& q, const slot& s);

@@ -57,9 +57,10 @@ class ticket_upkeep final : public maintenance::task {
 class queued_waiter {
  public:
   queued_waiter(local_wait_queue& queue, ticket_cleanup& cleanup, const lock_name& name,
-                local_wait_queue::purpose wants = local_wait_queue::purpose::one, queued_waiter* beside = nullptr)
+                local_wait_queue::purpose wants = local_wait_queue::purpose::one, queued_waiter* beside = nullptr,
+                waker* by = nullptr)
       : cleanup_{cleanup}, name_{name} {
-    waiter_.emplace(queue, name, wants, beside == nullptr ? nullptr : &*beside->waiter_);
+    waiter_.emplace(queue, name, wants, beside == nullptr ? nullptr : &*beside->waiter_, by);
   }
   queued_waiter(const queued_waiter&) = delete;
   queued_waiter& operator=(const queued_waiter&) = delete;
