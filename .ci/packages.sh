@@ -2,8 +2,9 @@
 
 build_packages=(g++ cmake ninja-build libsqlite3-dev libpqxx-dev libpq-dev libmysqlcppconn-dev libcli11-dev libfmt-dev
     nlohmann-json3-dev libncurses-dev)
-test_packages=(libgtest-dev libgmock-dev sqlite3 postgresql pgbouncer mariadb-server-core mariadb-client-core galera-4
-    libmariadb-dev pkg-config dpkg-dev faketime file groff-base libvterm-dev spin valgrind zsh fish)
+test_packages=(libgtest-dev libgmock-dev libasio-dev sqlite3 postgresql pgbouncer mariadb-server-core
+    mariadb-client-core galera-4 libmariadb-dev pkg-config dpkg-dev faketime file groff-base libvterm-dev spin valgrind
+    zsh fish)
 bench_packages=(postgresql mariadb-server-core mariadb-client-core redis-server libhiredis-dev gnuplot-nox)
 site_packages=(chromium doxygen mkdocs-material)
 
