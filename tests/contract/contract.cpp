@@ -11,7 +11,9 @@
 
 namespace rowlock::test {
 
-std::vector<subject> every_pair() {
+namespace {
+
+std::vector<subject> all_pairs() {
   std::vector<subject> out;
   for (const auto& kind : databases())
     for (const auto each : all_strategies)
@@ -23,9 +25,13 @@ std::vector<subject> every_pair() {
   return out;
 }
 
+}  // namespace
+
+std::vector<subject> every_pair() { return ways_of_calls() == way_of_calling::blocking ? all_pairs() : usual_pairs(); }
+
 std::vector<subject> usual_pairs() {
-  if (is_full_tier()) return every_pair();
-  return where(every_pair(), [](const subject& each) {
+  if (is_full_tier()) return all_pairs();
+  return where(all_pairs(), [](const subject& each) {
     switch (each.strategy) {
       case strategy::for_update:
         return each.name.starts_with("postgresql");

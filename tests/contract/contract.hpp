@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "contract/calling.hpp"
 #include "support/background.hpp"
 #include "support/database.hpp"
 #include "support/errors.hpp"
@@ -34,7 +35,7 @@ struct subject {
 std::ostream& operator<<(std::ostream& out, const subject& s);
 
 /// Every database that is compiled in, with every strategy: for what a strategy does itself. To add a strategy is to
-/// add a line in contract.cpp.
+/// add a line in contract.cpp. With asynchronous calls (ROWLOCK_TEST_CALLS) the usual pairs, except in the full tier.
 std::vector<subject> every_pair();
 /// Each database and each strategy, but each strategy with one database only: for what is the same code whichever
 /// strategy it is. In the full tier every pair.

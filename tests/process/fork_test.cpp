@@ -73,6 +73,30 @@ TEST_P(forked, the_child_holds_nothing_and_says_so) {
   held.release();
 }
 
+TEST_P(forked, asynchronous_calls_are_the_parents) {
+  auto held = locks_->acquire("job");
+  auto other = connect();
+  std::atomic<int> answers{0};
+  const auto count = [&](const async_answer<held_lock>& answer) {
+    EXPECT_FALSE(answer.has_failed());
+    ++answers;
+  };
+  for (int i = 0; i < 3; ++i) other->acquire_async("job").start(count);
+  ASSERT_TRUE(eventually([&] { return other->stats().waiting == 3; }));
+  auto not_begun = other->acquire_async("other");
+  EXPECT_EQ(in_child([&](findings& found) {
+              found.check(1, is_used_after_fork([&] { std::move(not_begun).start(count); }));
+              found.check(2, is_used_after_fork([&] { other->acquire_async("another").start(count); }));
+              found.check(3, is_used_after_fork([&] { held.release_async().start([](const auto&) {}); }) ||
+                                 !static_cast<bool>(held));
+              other.reset();
+              found.check(4, answers == 0);
+            }),
+            0);
+  held.release();
+  EXPECT_TRUE(eventually([&] { return answers == 3; }));
+}
+
 TEST_P(forked, a_sweeper_at_work_is_the_parents) {
   db().add_unused(2'000);
   auto sweeps = std::make_unique<sweeper>(*locks_, sweeper_options{.every = 24h, .batch = 10});
