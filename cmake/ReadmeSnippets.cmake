@@ -19,6 +19,7 @@ set(ROWLOCK_GUIDES_FOLDER "${PROJECT_SOURCE_DIR}/tests/guides")
 set(ROWLOCK_SNIPPET_PRELUDE [[
 #include <atomic>
 #include <chrono>
+#include <coroutine>
 #include <cstdint>
 #include <cstdlib>
 #include <exception>
@@ -34,6 +35,18 @@ set(ROWLOCK_SNIPPET_PRELUDE [[
 #include <thread>
 #include <utility>
 #include <vector>
+
+namespace {
+struct [[maybe_unused]] task {
+  struct promise_type {
+    task get_return_object() const noexcept { return {}; }
+    std::suspend_never initial_suspend() const noexcept { return {}; }
+    std::suspend_never final_suspend() const noexcept { return {}; }
+    void return_void() const noexcept {}
+    void unhandled_exception() const noexcept { std::terminate(); }
+  };
+};
+}  // namespace
 ]])
 
 function(rowlock_write_if_different path text)

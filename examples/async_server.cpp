@@ -60,7 +60,7 @@ class connection : public std::enable_shared_from_this<connection> {
     const auto self = shared_from_this();
     try {
       const auto held = co_await rowlock::async_start(
-          locks_.try_acquire_for_async(item, 1min, {.note = "a customer"}, gone_.get_token()), asio::use_awaitable);
+          locks_.try_acquire_for_async(item, 1min, options_, gone_.get_token()), asio::use_awaitable);
       answer(held ? "sold " + item : "try " + item + " later");
     } catch (const rowlock::error& e) {
       answer(std::string{"failed: "} + e.what());
@@ -83,6 +83,7 @@ class connection : public std::enable_shared_from_this<connection> {
 
   tcp::socket socket_;
   rowlock::client& locks_;
+  const rowlock::lock_options options_{.note = "a customer"};
   std::stop_source gone_;
   std::deque<std::string> answers_;
 };

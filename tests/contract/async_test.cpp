@@ -53,11 +53,13 @@ class asynchronous : public two_clients {
     return call.get().get();
   }
 
+  const lock_options usual_ = with();  // with a name: see ROWLOCK_OPTIONS_NEED_A_NAME
+
   bool is_waited_for(int times = 1) {
     return eventually([&] { return db().tickets() == times; });
   }
   future<held_lock> start_to_wait(client& by, std::stop_token stop = {}) {
-    return begin(by.acquire_async("orders/42", with(), std::move(stop)));
+    return begin(by.acquire_async("orders/42", usual_, std::move(stop)));
   }
 
   static int threads() {
@@ -69,8 +71,8 @@ class asynchronous : public two_clients {
   }
 
   /// A coroutine that holds the lock until it is told to go on, and is destroyed with the task at any point.
-  static test_task hold(rowlock::client& by, executor where, std::function<void()> when_held) {
-    const auto held = co_await by.acquire_async("orders/42", with()).on(std::move(where));
+  static test_task hold(rowlock::client& by, lock_options options, executor where, std::function<void()> when_held) {
+    const auto held = co_await by.acquire_async("orders/42", options).on(std::move(where));
     when_held();
     co_await std::suspend_always{};
   }
@@ -123,7 +125,7 @@ TEST_P(asynchronous_leases, a_set_is_released) {
 }
 
 TEST_P(asynchronous_leases, a_handle_that_is_destroyed_does_not_wait_for_the_database) {
-  auto call = begin(locks_.acquire_async("orders/42", with()));
+  auto call = begin(locks_.acquire_async("orders/42", usual_));
   std::optional<held_lock> held{result_of(call)};
   {
     const auto blocked = db().stall();
@@ -138,7 +140,7 @@ TEST_P(asynchronous_leases, a_handle_that_is_destroyed_does_not_wait_for_the_dat
 
 TEST_P(asynchronous, is_answered_on_a_thread_of_the_client) {
   std::promise<std::thread::id> answered;
-  locks_.acquire_async("orders/42", with()).start([&](const async_answer<held_lock>& /*answer*/) {
+  locks_.acquire_async("orders/42", usual_).start([&](const async_answer<held_lock>& /*answer*/) {
     answered.set_value(std::this_thread::get_id());
   });
   EXPECT_NE(answered.get_future().get(), std::this_thread::get_id());
@@ -149,10 +151,10 @@ TEST_P(asynchronous, is_answered_by_the_executor_of_the_client_or_of_the_call) {
   queue_of_calls calls;
   auto locks = connect({.executor = clients.executor()});
   int answered = 0;
-  locks.try_acquire_async("one", with()).start([&](const auto& /*answer*/) { ++answered; });
+  locks.try_acquire_async("one", usual_).start([&](const auto& /*answer*/) { ++answered; });
   EXPECT_TRUE(eventually([&] { return clients.run() == 1; }));
   EXPECT_EQ(answered, 1);
-  locks.try_acquire_async("two", with()).on(calls.executor()).start([&](const auto& /*answer*/) { ++answered; });
+  locks.try_acquire_async("two", usual_).on(calls.executor()).start([&](const auto& /*answer*/) { ++answered; });
   EXPECT_TRUE(eventually([&] { return calls.run() == 1; }));
   EXPECT_EQ(answered, 2);
   EXPECT_EQ(clients.run(), 0);
@@ -160,7 +162,7 @@ TEST_P(asynchronous, is_answered_by_the_executor_of_the_client_or_of_the_call) {
 
 TEST_P(asynchronous, a_lock_whose_answer_is_dropped_is_released) {
   happening dropped;
-  locks_.acquire_async("orders/42", with())
+  locks_.acquire_async("orders/42", usual_)
       .on([&](const std::function<void()>& /*f*/) { dropped.happens(); })
       .start([](const auto& /*answer*/) { ADD_FAILURE() << "it was dropped"; });
   EXPECT_TRUE(dropped.within());
@@ -169,7 +171,7 @@ TEST_P(asynchronous, a_lock_whose_answer_is_dropped_is_released) {
 
 TEST_P(asynchronous, a_callback_may_use_the_client) {
   std::promise<bool> answered;
-  locks_.acquire_async("one", with()).start([&](async_answer<held_lock> answer) {
+  locks_.acquire_async("one", usual_).start([&](async_answer<held_lock> answer) {
     const auto one = std::move(answer).get();
     const auto two = locks_.try_acquire("two", with());
     const auto again = locks_.try_acquire("one", with());
@@ -183,11 +185,11 @@ TEST_P(asynchronous, a_callback_may_close_and_destroy_the_client) {
     for (const bool is_granted : {false, true}) {
       auto locks = std::make_unique<client>(connect());
       const auto blocker = is_granted ? held_lock{} : other_.acquire("orders/42", with());
-      auto last = begin(other_.acquire_async("last", with()));
+      auto last = begin(other_.acquire_async("last", usual_));
       const auto held = result_of(last);
-      auto pending = begin(locks->acquire_async("last", with()));
+      auto pending = begin(locks->acquire_async("last", usual_));
       happening done;
-      locks->try_acquire_async("orders/42", with()).start([&](async_answer<std::optional<held_lock>> answer) {
+      locks->try_acquire_async("orders/42", usual_).start([&](async_answer<std::optional<held_lock>> answer) {
         EXPECT_EQ(std::move(answer).get().has_value(), is_granted);
         is_destroyed ? locks.reset() : locks->close();
         done.happens();
@@ -203,7 +205,7 @@ TEST_P(asynchronous, a_callback_that_blocks_does_not_keep_a_client_from_closing)
   happening entered;
   happening go_on;
   happening done;
-  locks->acquire_async("orders/42", with()).start([&](async_answer<held_lock> answer) {
+  locks->acquire_async("orders/42", usual_).start([&](async_answer<held_lock> answer) {
     const auto held = std::move(answer).get();
     entered.happens();
     EXPECT_TRUE(go_on.within());
@@ -226,8 +228,8 @@ TEST_P(asynchronous, what_is_pending_is_answered_when_its_client_is_closed_or_de
     auto locks = std::make_unique<client>(connect());
     std::vector<future<held_lock>> all;
     for (int i = 0; i < 20; ++i) all.push_back(start_to_wait(*locks));
-    auto timed = begin(locks->try_acquire_for_async("orders/42", 1h, with()));
-    auto any = begin(locks->acquire_any_async({"orders/42"}, with()));
+    auto timed = begin(locks->try_acquire_for_async("orders/42", 1h, usual_));
+    auto any = begin(locks->acquire_any_async({"orders/42"}, usual_));
     const stopwatch watch;
     is_destroyed ? locks.reset() : locks->close();
     for (auto& each : all) EXPECT_EQ(text_of(each), text_of(errc::client_closed));
@@ -239,7 +241,7 @@ TEST_P(asynchronous, what_is_pending_is_answered_when_its_client_is_closed_or_de
 }
 
 TEST_P(asynchronous, refuses_to_begin_on_a_closed_client) {
-  auto earlier = locks_.acquire_async("orders/42", with());
+  auto earlier = locks_.acquire_async("orders/42", usual_);
   locks_.close();
   EXPECT_TRUE(throws(errc::client_closed, [&] { static_cast<void>(begin(std::move(earlier))); }));
   EXPECT_TRUE(throws(errc::client_closed, [&] { static_cast<void>(start_to_wait(locks_)); }));
@@ -248,7 +250,7 @@ TEST_P(asynchronous, refuses_to_begin_on_a_closed_client) {
 TEST_P(asynchronous, is_cancelled_by_the_source_that_start_returns) {
   const auto held = other_.acquire("orders/42", with());
   std::promise<bool> answered;
-  auto end = locks_.acquire_async("orders/42", with()).start([&](const async_answer<held_lock>& answer) {
+  auto end = locks_.acquire_async("orders/42", usual_).start([&](const async_answer<held_lock>& answer) {
     answered.set_value(answer.has_failed());
   });
   EXPECT_TRUE(is_waited_for());
@@ -261,7 +263,7 @@ TEST_P(asynchronous, a_coroutine_that_is_destroyed_waits_no_longer) {
   auto held = other_.acquire("orders/42", with());
   {
     queue_of_calls loop;
-    const auto task = hold(locks_, loop.executor(), [] { ADD_FAILURE() << "it is not resumed"; });
+    const auto task = hold(locks_, usual_, loop.executor(), [] { ADD_FAILURE() << "it is not resumed"; });
     EXPECT_TRUE(is_waited_for());
   }
   EXPECT_TRUE(is_waited_for(0));
@@ -275,7 +277,7 @@ TEST_P(asynchronous, a_coroutine_that_is_destroyed_releases_what_it_holds) {
     queue_of_calls loop;
     bool is_held = false;
     {
-      const auto task = hold(locks_, loop.executor(), [&] { is_held = true; });
+      const auto task = hold(locks_, usual_, loop.executor(), [&] { is_held = true; });
       EXPECT_TRUE(eventually([&] { return was_resumed ? loop.run() == 1 : !can_have(other_, "orders/42"); }));
       EXPECT_EQ(is_held, was_resumed);
     }

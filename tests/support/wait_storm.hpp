@@ -38,7 +38,7 @@ class wait_storm {
   void begin(rowlock::client& by) {
     auto& one = all_.emplace_back();
     const auto which = number(names);
-    auto call = by.acquire_async(name(which), {}, one.end.get_token());
+    auto call = by.acquire_async(name(which), options_, one.end.get_token());
     const auto done = [this, &one, which](async_answer<held_lock> answer) { note(one, which, std::move(answer)); };
     if (number(2) == 0) {
       std::move(call).start(done);
@@ -107,6 +107,7 @@ class wait_storm {
     ++one.answers;
   }
 
+  const lock_options options_{};
   std::mt19937 random_;
   std::deque<wait> all_;  // so that none of them moves
   std::array<std::atomic<int>, names> inside_{};
