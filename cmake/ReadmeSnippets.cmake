@@ -35,6 +35,10 @@ set(ROWLOCK_SNIPPET_PRELUDE [[
 #include <thread>
 #include <utility>
 #include <vector>
+]])
+
+# A coroutine that runs by itself, for blocks that are no whole program and no part of one.
+set(ROWLOCK_SNIPPET_TASK [[
 
 namespace {
 struct [[maybe_unused]] task {
@@ -76,7 +80,7 @@ function(rowlock_snippet_source out name is_program code page line)
     string(REGEX MATCHALL "${include_line}" includes "${code}")
     list(JOIN includes "\n" includes)
     string(REGEX REPLACE "${include_line}" "" body "${code}")
-    set(${out} "${ROWLOCK_SNIPPET_PRELUDE}${includes}
+    set(${out} "${ROWLOCK_SNIPPET_PRELUDE}${includes}${ROWLOCK_SNIPPET_TASK}
 
 using namespace std::chrono_literals;
 
