@@ -16,7 +16,7 @@
 
 namespace rowlock::test {
 
-/// Runs callables when it is told to, as an event loop does. Any thread may add some.
+/// Runs callables in run(), as an event loop does. Any thread may add some.
 class queue_of_calls {
  public:
   rowlock::executor executor() {

@@ -129,7 +129,7 @@ class operation {
     operation* that_;
   };
 
-  /// What the executor runs.
+  /// The callable that the executor runs.
   class completion {
    public:
     using allocator_type = allocator;
@@ -221,8 +221,8 @@ struct initiation {
 /// coroutine gets the result, or the exception is thrown there. A callback gets an empty handle with an exception.
 ///
 /// Guarantee: the handler runs once, through its associated executor. It is always posted, never called by this
-/// function or by a thread of the client. The executor that client_options or on() name is not used. What this function
-/// allocates comes from the handler's associated allocator.
+/// function or by a thread of the client. The executor that client_options or on() name is not used. Memory of the
+/// operation comes from the handler's associated allocator.
 ///
 /// Cancellation: each type of cancellation (terminal, partial, total) cancels the call, as its stop_token does. The
 /// handler then gets errc::cancelled, or nothing from a timed call. A call may be granted at the same moment; then the
