@@ -38,7 +38,10 @@ std::vector<bench_case> sweep_cases(const std::string& database, const make_grou
 /// Many leases of one client, and a name in a large table.
 std::vector<bench_case> lease_cases(const std::string& database, const make_ground& make);
 
-/// What a held lock and a waiting thread need of the memory of a process.
+/// Threads beside coroutines, by one client.
+std::vector<bench_case> async_cases(const std::string& database, const make_ground& make);
+
+/// What a held lock, a waiting thread and a pending call need of the memory of a process.
 std::vector<bench_case> memory_cases(const std::string& database, const make_ground& make);
 
 /// What a cycle cannot be faster than: a round trip, a commit, the disk.

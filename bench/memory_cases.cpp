@@ -5,16 +5,20 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <iostream>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -171,8 +175,58 @@ usage usage_of_waiting_for_a_lock(const memory_orders& what) {
   return measure();
 }
 
-figures measure_rowlock(const memory_orders& what) {
+double threads_now() {
+  return static_cast<double>(std::distance(std::filesystem::directory_iterator{"/proc/self/task"}, {}));
+}
+
+/// Asynchronous calls that wait, and the time from a cancellation to its answer while all the others wait.
+figures measure_pending(const memory_orders& what) {
+  using clock = std::chrono::steady_clock;
+  struct call {
+    std::stop_source end;
+    clock::time_point cancelled;
+    std::atomic<std::int64_t> took_ns{-1};
+  };
+  const std::size_t count = what.is_quick ? 1'000 : 10'000;
+  auto other = connect(what);
+  const auto held = other.acquire("memory/pending", for_an_hour);
+  auto locks = connect(what);
+  (void)locks.try_acquire_for("memory/pending", 100ms);  // connects, and listens
+  std::vector<call> all(count);
+  const auto begin = [&](std::size_t from, std::size_t to) {
+    for (auto at = from; at < to; ++at)
+      locks.acquire_async("memory/pending", for_an_hour, all[at].end.get_token())
+          .start([one = &all[at]](const auto& /*answer*/) {
+            one->took_ns = std::chrono::nanoseconds{clock::now() - one->cancelled}.count();
+          });
+    if (!test::eventually([&] { return locks.stats().waiting == to; })) throw std::runtime_error{"calls do not wait"};
+  };
+  const auto threads = threads_now();
+  constexpr std::size_t first = 100;
+  begin(0, first);  // opens the other connections, which belong to no call
+  const auto before = settled_usage();
+  begin(first, count);
   figures found;
+  add(found, "pending call", grown_by(before, count - first));
+  found["threads for all pending calls"] = threads_now() - threads;
+  std::vector<double> took_ms;
+  for (std::size_t at = 0; at < count / 10; ++at) {
+    auto& one = all[at * 10];
+    one.cancelled = clock::now();
+    one.end.request_stop();
+    if (!test::eventually([&] { return one.took_ns >= 0; })) throw std::runtime_error{"a call was not cancelled"};
+    took_ms.push_back(static_cast<double>(one.took_ns) / 1e6);
+  }
+  std::sort(took_ms.begin(), took_ms.end());
+  found["cancel beside pending calls: p99, ms"] = took_ms.at(took_ms.size() * 99 / 100);
+  const auto closing = clock::now();
+  locks.close();
+  found["close with pending calls: ms"] = std::chrono::duration<double, std::milli>{clock::now() - closing}.count();
+  return found;
+}
+
+figures measure_rowlock(const memory_orders& what) {
+  auto found = measure_pending(what);
   add(found, "held lock", usage_of_held(what));
   add(found, "waiting thread", usage_of_waiting_for_a_lock(what));
   return found;

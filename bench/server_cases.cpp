@@ -223,7 +223,7 @@ std::vector<bench_case> cases_on(const shared_server& at) {
                               lock_in_cycle(at),
                               confirm_cycle(at),
                               batch(at)};
-  for (const auto& some : {part_cases, lease_cases, memory_cases, sweep_cases})
+  for (const auto& some : {part_cases, async_cases, lease_cases, memory_cases, sweep_cases})
     for (auto& each : some(at->database, [at] { return fresh_tables(at); })) all.push_back(std::move(each));
   return all;
 }

@@ -105,7 +105,7 @@ std::vector<bench_case> sqlite_cases() {
                               version_cas_cycle("cycle version_cas, 8 threads, distinct names", most_threads),
                               lock_in_cycle(),
                               confirm_cycle()};
-  for (const auto& some : {part_cases, lease_cases, memory_cases, sweep_cases})
+  for (const auto& some : {part_cases, async_cases, lease_cases, memory_cases, sweep_cases})
     for (auto& each : some("sqlite", fresh_file)) all.push_back(std::move(each));
   return all;
 }
