@@ -40,8 +40,10 @@ set(ROWLOCK_SNIPPET_PRELUDE [[
 # A coroutine that runs by itself, for blocks that are no whole program and no part of one.
 set(ROWLOCK_SNIPPET_TASK [[
 
+#ifndef SNIPPET_TASK  // several blocks may be compiled together
+#define SNIPPET_TASK
 namespace {
-struct [[maybe_unused]] task {
+struct task {
   struct promise_type {
     task get_return_object() const noexcept { return {}; }
     std::suspend_never initial_suspend() const noexcept { return {}; }
@@ -51,6 +53,7 @@ struct [[maybe_unused]] task {
   };
 };
 }  // namespace
+#endif
 ]])
 
 function(rowlock_write_if_different path text)
@@ -95,7 +98,8 @@ endfunction()
 # Examples need not use what they show.
 function(rowlock_snippet_target target)
     rowlock_program(${target})
-    target_compile_options(${target} PRIVATE -Wno-unused-variable -Wno-unused-but-set-variable -Wno-shadow)
+    target_compile_options(${target} PRIVATE -Wno-unused-variable -Wno-unused-but-set-variable -Wno-unused-parameter
+        -Wno-shadow)
     target_link_libraries(${target} PRIVATE rowlock::rowlock)
 endfunction()
 

@@ -190,29 +190,52 @@ async_call<void> held_lock::extend_async(duration lease) {
   return call_of<void>(client_, extending{.lease = lease_, .to = lease});
 }
 
-bool detail::release_in_background(const core_ptr& core, const engine::lease_ptr& lease) noexcept try {
-  class report final : public async_receiver<void> {
-   public:
-    report(core_ptr core, engine::lease_ptr of)
-        : core_{std::move(core)}, of_{std::move(of)}, was_lost_{of_->why_lost() != loss_reason::none} {}
-    void answered(async_answer<void> answer) override {
-      try {
-        std::move(answer).get();
-      } catch (const error& e) {
-        if (!was_lost_) core_->events.release_failed({.name = of_->name, .cause = e});
-      } catch (...) {  // NOLINT(bugprone-empty-catch): out of memory; the lease will end
-      }
-    }
+namespace {
 
-   private:
-    const core_ptr core_;
-    const engine::lease_ptr of_;
-    const bool was_lost_;
-  };
-  return core->asynchronous.start(std::make_shared<carried_call<void, releasing>>(
-      core, releasing{.lease = lease}, std::stop_token{}, executor{}, std::make_unique<report>(core, lease)));
-} catch (const std::exception&) {  // no memory, or no thread
-  return false;
+/// The part of a release that calls the database.
+struct ending_release {
+  using result = void;
+
+  engine::task<void> operator()(engine::client_core& in, engine::flow& on, const std::stop_token& /*stop*/) const {
+    return in.locks.end_release(on, lease);
+  }
+
+  std::shared_ptr<engine::in_flight_calls::call> under_way;
+  engine::lease_ptr lease;
+};
+
+/// Reports why a release failed, which no caller waits for.
+class report_of_release final : public detail::async_receiver<void> {
+ public:
+  report_of_release(core_ptr core, engine::lease_ptr of) : core_{std::move(core)}, of_{std::move(of)} {}
+  void answered(async_answer<void> answer) override {
+    try {
+      std::move(answer).get();
+    } catch (const error& e) {
+      core_->events.release_failed({.name = of_->name, .cause = e});
+    } catch (...) {  // NOLINT(bugprone-empty-catch): out of memory; the lease will end
+    }
+  }
+
+ private:
+  const core_ptr core_;
+  const engine::lease_ptr of_;
+};
+
+}  // namespace
+
+void detail::release_in_background(const core_ptr& core, const engine::lease_ptr& lease) {
+  const std::shared_ptr<engine::in_flight_calls::call> under_way{
+      new engine::in_flight_calls::call{core->db.enter_to_release()}};
+  if (!core->locks.begin_release(lease)) return;
+  try {
+    if (core->asynchronous.start(std::make_shared<carried_call<void, ending_release>>(
+            core, ending_release{.under_way = under_way, .lease = lease}, std::stop_token{}, executor{},
+            std::make_unique<report_of_release>(core, lease))))
+      return;
+  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): no memory, or no thread
+  }
+  core->locks.end_release(engine::flow::of_thread(), lease).get();
 }
 
 // --- a set -----------------------------------------------------------------------------------------------------------

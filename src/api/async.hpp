@@ -145,7 +145,8 @@ async_call<std::optional<held_lock>> acquire_permits(const core_ptr& core, const
                                                      const lock_options& options, core::sharing share, duration wait,
                                                      std::stop_token stop);
 
-/// Releases the lock in the background, and reports a failure. false: it cannot.
-bool release_in_background(const core_ptr& core, const engine::lease_ptr& lease) noexcept;
+/// Releases the lock: for its client at once, in the database in the background, where a failure is reported. Throws
+/// what is known at once.
+void release_in_background(const core_ptr& core, const engine::lease_ptr& lease);
 
 }  // namespace rowlock::inline v1::detail

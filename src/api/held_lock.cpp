@@ -41,10 +41,12 @@ held_lock::~held_lock() { release_quietly(); }
 
 void held_lock::release_quietly() noexcept {
   if (!lease_ || lease_->is_foreign()) return;
-  if (lease_->is_released_in_background && detail::release_in_background(client_, lease_)) return;
   const bool was_lost = lease_->why_lost() != loss_reason::none;
   try {
-    client_->locks.release(lease_);
+    if (lease_->is_released_in_background)
+      detail::release_in_background(client_, lease_);
+    else
+      client_->locks.release(lease_);
   } catch (const error& e) {
     if (!was_lost) client_->events.release_failed({.name = lease_->name, .cause = e});
   } catch (...) {  // NOLINT(bugprone-empty-catch): out of memory; the lease will end

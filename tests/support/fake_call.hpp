@@ -16,13 +16,13 @@
 
 namespace rowlock::test {
 
-/// Runs callables in run(), as an event loop does. Any thread may add some.
+/// Runs callables in run(), as an event loop does. Any thread may add some, also when this object is gone.
 class queue_of_calls {
  public:
-  rowlock::executor executor() {
-    return [this](std::function<void()> f) {
-      const std::scoped_lock alone{mutex_};
-      waiting_.push_back(std::move(f));
+  rowlock::executor executor() const {
+    return [to = posted_](std::function<void()> f) {
+      const std::scoped_lock alone{to->mutex};
+      to->all.push_back(std::move(f));
     };
   }
   /// Runs those that are there, and those that these add; returns how many.
@@ -33,15 +33,18 @@ class queue_of_calls {
   }
 
  private:
+  struct contents {
+    std::mutex mutex;
+    std::deque<std::function<void()>> all;
+  };
   std::function<void()> take() {
-    const std::scoped_lock alone{mutex_};
-    if (waiting_.empty()) return {};
-    auto out = std::move(waiting_.front());
-    waiting_.pop_front();
+    const std::scoped_lock alone{posted_->mutex};
+    if (posted_->all.empty()) return {};
+    auto out = std::move(posted_->all.front());
+    posted_->all.pop_front();
     return out;
   }
-  std::mutex mutex_;
-  std::deque<std::function<void()>> waiting_;
+  const std::shared_ptr<contents> posted_ = std::make_shared<contents>();
 };
 
 /// Makes calls that a test answers, as an engine does. One of them is pending at a time.

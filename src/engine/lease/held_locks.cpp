@@ -60,6 +60,10 @@ void held_locks::keep(const lease_state& a) {
 task<void> held_locks::release(flow& on, const lease_ptr& a) {
   if (db_.is_foreign()) throw lock_lost(*a, loss_reason::forked);
   const auto under_way = db_.enter_to_release();
+  if (begin_release(a)) co_await end_release(on, a);
+}
+
+bool held_locks::begin_release(const lease_ptr& a) {
   const bool was_last = registry_.drop(*a);
   // The thread with the last handle may have released it since.
   const bool was_held =
@@ -68,9 +72,13 @@ task<void> held_locks::release(flow& on, const lease_ptr& a) {
     if (was_last && a->take_unfired()) watchdog_.fire({a});  // it is not registered any more
     throw lock_lost(*a, a->why_lost());
   }
-  if (!was_last) co_return;
+  if (!was_last) return false;
   // Before the next holder can acquire it, and be reported.
   db_.events().tell([&] { return events::released{.name = a->name, .token = a->token, .held = a->was_held_for()}; });
+  return true;
+}
+
+task<void> held_locks::end_release(flow& on, const lease_ptr& a) {
   const auto until = db_.call_limits();
   if (const auto next = handover_.pass_on(*a, until)) {
     keep(*next);

@@ -89,6 +89,10 @@ class held_locks final : private lease_listener, private watchdog::listener, pri
   bool was_waited_for(const lock_name& name) const noexcept { return waited_for.may_contain(name.view()); }
   /// Releases one of its handles. Throws as held_lock::release() does.
   task<void> release(flow& on, const lease_ptr& a);
+  /// Its two parts. The first does not call the database: from then on the lock is released for its client, which may
+  /// close. true: the second part must follow, and a call to release must be under way (gateway::enter_to_release).
+  bool begin_release(const lease_ptr& a);
+  task<void> end_release(flow& on, const lease_ptr& a);
   /// The calling thread waits.
   void release(const lease_ptr& a) { release(flow::of_thread(), a).get(); }
   /// Without waiting for the database.
