@@ -32,7 +32,8 @@ struct argument {
   driver::argument value{};
 };
 
-/// One request of a batch. A verb takes its own arguments, and NULL for those that are missing.
+/// One request of a batch. A verb takes its own arguments, and NULL for those that are missing. There may be more than
+/// it takes.
 class arguments {
  public:
   arguments(std::initializer_list<argument> some) {
@@ -42,7 +43,7 @@ class arguments {
   operator std::span<const argument>() const noexcept { return {all_.data(), count_}; }
 
  private:
-  std::array<argument, std::tuple_size_v<sheets::argument_names>> all_{};
+  std::array<argument, 12> all_{};
   std::size_t count_ = 0;
 };
 

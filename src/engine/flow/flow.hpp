@@ -47,8 +47,7 @@ class wait {
 };
 
 /// How a call goes on when it has to wait: its thread sleeps, or the call is suspended, and a thread of the client
-/// resumes it when the wait is over. A suspended call is in nobody's hands but the queues that wake it: no thread waits
-/// for it, so that ten thousand calls may wait at once.
+/// resumes it when the wait is over. No thread waits for a suspended call, so that ten thousand calls may wait at once.
 class flow {
  public:
   flow() = default;

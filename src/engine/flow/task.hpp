@@ -36,7 +36,7 @@ struct outcome<void> {
 /// A part of a call that may have to wait: a coroutine, which begins at once. If the call has a thread, that sleeps in
 /// place of each wait, so that the task has ended when the function returns. Otherwise the task is suspended, see flow.
 ///
-/// What its parameters refer to must live until it has ended.
+/// Objects that its parameters refer to must live until it has ended.
 template <class T>
 class [[nodiscard]] task {
  public:
