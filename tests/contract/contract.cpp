@@ -4,6 +4,7 @@
 #include <functional>
 #include <utility>
 
+#include "api/inside.hpp"
 #include "support/databases.hpp"
 #include "support/strategies.hpp"
 #include "support/tier.hpp"
@@ -64,6 +65,8 @@ std::vector<subject> transactions(std::vector<subject> of) {
 std::ostream& operator<<(std::ostream& out, const subject& s) { return out << s.name; }
 
 std::string subject_name(const testing::TestParamInfo<subject>& info) { return info.param.name; }
+
+void release_without_delay(const held_lock& held) { detail::inside::lease_of(held)->is_released_in_background = false; }
 
 client contract::connect(const client_options& options) { return connect_and_migrate(db().url(), with_room(options)); }
 
