@@ -35,7 +35,7 @@ struct runner::shared {
     return in.ready.empty() && in.asleep.empty() && in.running == own;
   }
 
-  const base::fork_guard process;
+  const base::fork_guard process{};
   std::condition_variable_any changed;  // something is ready, sleeps shorter, or has ended
   base::guarded<contents> state;
 };
