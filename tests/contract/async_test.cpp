@@ -100,7 +100,7 @@ TEST_P(asynchronous, a_release_that_never_begins_frees_the_name) {
   EXPECT_TRUE(eventually([&] { return can_have(other_, "orders/42"); }));
 }
 
-TEST_P(asynchronous, a_release_answers_that_the_lock_was_lost) {
+TEST_P(asynchronous_leases, a_release_answers_that_the_lock_was_lost) {
   auto held = locks_.acquire("orders/42", with());
   locks_.force_release("orders/42");
   auto answer = begin(held.release_async());
