@@ -82,7 +82,8 @@ std::string row_lock_wait(mysql_kind kind) { return kind == mysql_kind::mariadb 
 std::string settings(mysql_kind kind, const mysql_options& options) {
   std::string out =
       "SET NAMES utf8mb4, SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', SESSION time_zone = "
-      "'+00:00', SESSION autocommit = 1, SESSION sql_safe_updates = 0, SESSION sql_big_selects = 1, "
+      "'+00:00', SESSION autocommit = 1, SESSION completion_type = 0, SESSION sql_safe_updates = 0, SESSION "
+      "sql_big_selects = 1, "
       "SESSION lock_wait_timeout = " +
       table_lock_wait(options) + ", SESSION innodb_lock_wait_timeout = " + row_lock_wait(kind);
   if (!options.transaction_limit) return out;
