@@ -52,7 +52,7 @@ Say where the locks live, and make the tables there, once:
 Lines for the crontabs of several hosts: the job succeeds once a day on one of them, although their clocks differ by minutes.
 The first line of the file is the URL:
  ROWLOCK_DATABASE_FILE=/etc/rowlock/database
- 0 3 * * *  rowlock run nightly --every 1d --at 03:00 --timezone Europe/Berlin --retries 2 --quiet -- nightly.sh
+ 0 3 * * *  rowlock run nightly --every 1d --at 03:00 --timezone Europe/Berlin --quiet -- nightly.sh
 
 What became of it:
  rowlock history nightly

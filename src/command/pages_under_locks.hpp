@@ -109,7 +109,7 @@ transaction but a file beside the database that the operating system keeps locke
 
 ## EXAMPLES
 A job that is to succeed once a day, in the crontabs of several hosts, with two more runs if it fails:
- 0 3 * * *  rowlock run nightly --every 1d --at 03:00 --timezone Europe/Berlin --retries 2 --quiet -- nightly.sh
+ 0 3 * * *  rowlock run nightly --every 1d --at 03:00 --timezone Europe/Berlin --retries 2 -- nightly.sh
  rowlock history nightly
 
 A job that runs on one of several hosts at a time; the others skip it:
