@@ -53,24 +53,29 @@ async_call<T> acquire_one(const core_ptr& core, const lock_name& name, const loc
 
 using several = std::span<const lock_name>;
 
+/// `how`: acquirer::acquire_any or acquire_all.
+template <class T, class How>
+async_call<T> acquire_of(const core_ptr& core, How how, several names, const lock_options& options, duration wait,
+                         std::stop_token stop, const char* what_for) {
+  auto ask = [how, all = std::vector<lock_name>{names.begin(), names.end()}, options, wait](
+                 engine::acquirer& by, engine::flow& on, const std::stop_token& end) {
+    return (by.*how)(on, all, options, options.as, wait, end);
+  };
+  return call_of<T>(core, acquiring<T, decltype(ask)>{std::move(ask), what_for}, std::move(stop));
+}
+
 template <class T>
 async_call<T> acquire_any_of(const core_ptr& core, several names, const lock_options& options, duration wait,
                              std::stop_token stop) {
-  auto ask = [all = std::vector<lock_name>{names.begin(), names.end()}, options, wait](
-                 engine::acquirer& by, engine::flow& on, const std::stop_token& end) {
-    return by.acquire_any(on, all, options, options.as, wait, end);
-  };
-  return call_of<T>(core, acquiring<T, decltype(ask)>{std::move(ask), "for one of several names"}, std::move(stop));
+  return acquire_of<T>(core, &engine::acquirer::acquire_any, names, options, wait, std::move(stop),
+                       "for one of several names");
 }
 
 template <class T>
 async_call<T> acquire_all_of(const core_ptr& core, several names, const lock_options& options, duration wait,
                              std::stop_token stop) {
-  auto ask = [all = std::vector<lock_name>{names.begin(), names.end()}, options, wait](
-                 engine::acquirer& by, engine::flow& on, const std::stop_token& end) {
-    return by.acquire_all(on, all, options, options.as, wait, end);
-  };
-  return call_of<T>(core, acquiring<T, decltype(ask)>{std::move(ask), "for several names"}, std::move(stop));
+  return acquire_of<T>(core, &engine::acquirer::acquire_all, names, options, wait, std::move(stop),
+                       "for several names");
 }
 
 /// Releases the lock of a handle, which it empties when it begins.
@@ -78,11 +83,11 @@ struct releasing {
   using result = void;
 
   engine::task<void> operator()(engine::client_core& in, engine::flow& on, const std::stop_token& /*stop*/) {
-    if (!lease) lease = inside::take(*handle);
+    lease = inside::take(*handle);
     return in.locks.release(on, lease);
   }
 
-  std::shared_ptr<held_lock> handle{};
+  std::shared_ptr<held_lock> handle;
   engine::lease_ptr lease{};
 };
 
