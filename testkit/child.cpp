@@ -47,11 +47,10 @@ void child::signal(int number) {
 
 void child::pause() {
   signal(SIGSTOP);
-  int status = 0;
-  if (::waitpid(pid_, &status, WUNTRACED) != pid_) fail("waitpid");
-  if (WIFSTOPPED(status)) return;
-  ending_ = ending_of(status);
-  throw std::runtime_error{"a child process ended instead of stopping"};
+  siginfo_t now{};
+  // It stays to be waited for, so that a child may be stopped once more before it goes on.
+  if (::waitid(P_PID, static_cast<id_t>(pid_), &now, WSTOPPED | WEXITED | WNOWAIT) != 0) fail("waitid");
+  if (now.si_code != CLD_STOPPED) throw std::runtime_error{"a child process ended instead of stopping"};
 }
 
 void child::resume() { signal(SIGCONT); }

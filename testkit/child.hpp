@@ -33,7 +33,7 @@ class child {
   pid_t pid() const noexcept { return pid_; }
 
   void signal(int number);
-  /// SIGSTOP, and until it has stopped. Throws std::runtime_error if it ended instead.
+  /// SIGSTOP, and until it has stopped, or had before. Throws std::runtime_error if it ended instead.
   void pause();
   void resume();
   /// SIGKILL, and until it is gone.

@@ -240,7 +240,8 @@ void detail::release_in_background(const core_ptr& core, const engine::lease_ptr
       return;
   } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): no memory, or no thread
   }
-  core->locks.end_release(engine::flow::of_thread(), lease).get();
+  engine::thread_flow here;
+  core->locks.end_release(here, lease).get();
 }
 
 // --- a set -----------------------------------------------------------------------------------------------------------

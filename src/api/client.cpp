@@ -58,8 +58,8 @@ std::optional<held_lock> client::try_acquire_any(const lock_names& names, const 
 std::optional<held_lock> client::try_acquire_any_for_(std::span<const lock_name> names, duration wait,
                                                       const lock_options& options, std::stop_token stop) {
   const auto core = inside::of(*this);
-  return inside::held(
-      core, core->acquiring.acquire_any(engine::flow::of_thread(), names, options, options.as, wait, stop).get());
+  engine::thread_flow here;
+  return inside::held(core, core->acquiring.acquire_any(here, names, options, options.as, wait, stop).get());
 }
 
 held_set client::acquire_all(const lock_names& names, const lock_options& options, std::stop_token stop) {
@@ -74,8 +74,8 @@ std::optional<held_set> client::try_acquire_all(const lock_names& names, const l
 std::optional<held_set> client::try_acquire_all_for_(std::span<const lock_name> names, duration wait,
                                                      const lock_options& options, std::stop_token stop) {
   const auto core = inside::of(*this);
-  return inside::held(
-      core, core->acquiring.acquire_all(engine::flow::of_thread(), names, options, options.as, wait, stop).get());
+  engine::thread_flow here;
+  return inside::held(core, core->acquiring.acquire_all(here, names, options, options.as, wait, stop).get());
 }
 
 held_lock client::acquire_shared(const lock_name& name, const lock_options& options, std::stop_token stop) {

@@ -95,7 +95,8 @@ struct combiner_test : testing::Test {
                                        const engine::combined_limits& until) {
     engine::combined_call_ptr own;
     try {
-      return combined.run(engine::flow::of_thread(), what, {.name = name, .says = name}, until, own).get();
+      engine::thread_flow here;
+      return combined.run(here, what, {.name = name, .says = name}, until, own).get();
     } catch (const error&) {
       const std::lock_guard alone{mutex};
       if (own) left = std::move(own);

@@ -92,14 +92,16 @@ task<std::vector<lease_ptr>> acquirer::acquire_all(flow& on, std::span<const loc
 }
 
 lease_ptr acquirer::try_for_client(const lock_name& name, const lock_options& options, const std::stop_token& stop) {
+  thread_flow here;
   acquire_request what{
-      .on = flow::of_thread(), .names = {&name, 1}, .options = options, .by = holder::unique(), .is_reentrant = false};
+      .on = here, .names = {&name, 1}, .options = options, .by = holder::unique(), .is_reentrant = false};
   return acquire(what, duration::zero(), stop).get();
 }
 
 lease_ptr acquirer::keep_for_transaction(const lock_name& name, const lock_options& options, const holder& by,
                                          duration wait, const std::stop_token& stop) {
-  acquire_request what{.on = flow::of_thread(),
+  thread_flow here;
+  acquire_request what{.on = here,
                        .names = {&name, 1},
                        .options = options,
                        .by = by,

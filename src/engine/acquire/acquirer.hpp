@@ -48,7 +48,8 @@ class acquirer {
   /// The calling thread waits.
   lease_ptr acquire(const lock_name& name, const lock_options& options, const std::optional<holder>& by, duration wait,
                     const std::stop_token& stop, core::sharing share = {}) {
-    return acquire(flow::of_thread(), name, options, by, wait, stop, share).get();
+    thread_flow here;
+    return acquire(here, name, options, by, wait, stop, share).get();
   }
   /// The same, once, for the client itself: it is not reported and not counted.
   lease_ptr try_for_client(const lock_name& name, const lock_options& options, const std::stop_token& stop);

@@ -262,11 +262,10 @@ task<lease_ptr> acquirer::go_on(place& at, std::optional<subscription>& hints, c
   }
 }
 
-// Waiters that come before may wait for that.
+// Waiters that come before may wait for that. Calls without a thread count what any of them has taken.
 bool acquirer::holds_something() {
   bool out = false;
   const auto thread = calling_thread();
-  if (thread == std::thread::id{}) return out;
   locks_.registry().each([&](const lease_ptr& a) { out = out || a->taken_by == thread; });
   return out;
 }

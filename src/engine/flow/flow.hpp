@@ -1,7 +1,9 @@
 #pragma once
 
+#include <array>
 #include <condition_variable>
 #include <coroutine>
+#include <cstddef>
 #include <memory>
 #include <thread>
 #include <utility>
@@ -54,9 +56,6 @@ class flow {
   flow(const flow&) = delete;
   flow& operator=(const flow&) = delete;
 
-  /// Of the calling thread.
-  static flow& of_thread() noexcept;
-
   /// nullptr: it has a thread.
   virtual waker* wakes() noexcept { return nullptr; }
   bool has_thread() noexcept { return wakes() == nullptr; }
@@ -86,6 +85,23 @@ class flow {
   virtual void suspended(std::coroutine_handle<> /*at*/, wait& /*what*/) noexcept {}
 };
 
+/// The flow of a call of this thread, while the call is under way. The frames of the call's coroutines are within, since
+/// none outlives it: so a call that blocks allocates no more than functions would.
+class thread_flow final : public flow {
+ public:
+  thread_flow() noexcept;
+  ~thread_flow();
+  // For frames of coroutines that this thread creates and destroys. What does not fit is allocated, as is the frame of a
+  // call without a thread.
+  static void* allocate(std::size_t bytes);
+  static void deallocate(void* frame, std::size_t bytes) noexcept;
+
+ private:
+  thread_flow* const before_;
+  std::size_t used_ = 0;
+  alignas(std::max_align_t) std::array<std::byte, 6144> frames_;  // the last that was taken is the first to be free
+};
+
 /// The thread that the present call belongs to; of a call without one: none.
 std::thread::id calling_thread() noexcept;
 
@@ -99,6 +115,7 @@ class without_thread {
 
  private:
   const bool before_;
+  thread_flow* const flow_before_;
 };
 
 }  // namespace rowlock::inline v1::engine

@@ -1,9 +1,12 @@
 #pragma once
 
 #include <coroutine>
+#include <cstddef>
 #include <exception>
 #include <optional>
 #include <utility>
+
+#include "engine/flow/flow.hpp"
 
 namespace rowlock::inline v1::engine {
 
@@ -54,6 +57,8 @@ class [[nodiscard]] task {
     std::suspend_never initial_suspend() const noexcept { return {}; }
     end final_suspend() const noexcept { return {}; }
     void unhandled_exception() noexcept { this->failure = std::current_exception(); }
+    static void* operator new(std::size_t bytes) { return thread_flow::allocate(bytes); }
+    static void operator delete(void* frame, std::size_t bytes) noexcept { thread_flow::deallocate(frame, bytes); }
   };
 
   task(task&& other) noexcept : of_{std::exchange(other.of_, nullptr)} {}

@@ -40,7 +40,8 @@ void held_locks::start() {
 void held_locks::admit(const lease_ptr& a, const std::function<void()>& first) {
   if (!registry_.add(a, first)) {  // closed since: no holder has worked under it
     a->stays_until = base::instant::min();
-    end(flow::of_thread(), *a, db_.call_limits()).get();
+    thread_flow here;
+    end(here, *a, db_.call_limits()).get();
     db_.check_usable();
   }
   keep(*a);
@@ -271,7 +272,8 @@ bool held_locks::try_extend(const lease_ptr& a, duration ttl, const driver::limi
 store::renewal held_locks::extend_alone(const lease_ptr& a, const store::lease_ref& one, const driver::limits& until) {
   combined_call_ptr left;
   try {
-    return db_.run_combined(flow::of_thread(), extend_, one, {.until = until, .last = until.deadline}, left).get().what;
+    thread_flow here;
+    return db_.run_combined(here, extend_, one, {.until = until, .last = until.deadline}, left).get().what;
   } catch (const error&) {
     if (left) left->give_up([this, a](combined_call::fate now) { was_extended_late(*a, now); });
     throw;

@@ -94,7 +94,10 @@ class held_locks final : private lease_listener, private watchdog::listener, pri
   bool begin_release(const lease_ptr& a);
   task<void> end_release(flow& on, const lease_ptr& a);
   /// The calling thread waits.
-  void release(const lease_ptr& a) { release(flow::of_thread(), a).get(); }
+  void release(const lease_ptr& a) {
+    thread_flow here;
+    release(here, a).get();
+  }
   /// Without waiting for the database.
   void release_soon(const lease_ptr& a) noexcept;
   /// A lock that the client has kept for the caller's own transaction, which has its row locked now or does not need
