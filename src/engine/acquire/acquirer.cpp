@@ -35,13 +35,13 @@ std::vector<lock_name> each_once(std::span<const lock_name> names) {
 task<lease_ptr> acquirer::acquire(flow& on, const lock_name& name, const lock_options& options,
                                   const std::optional<holder>& by, duration wait, const std::stop_token& stop,
                                   core::sharing share) {
-  return acquire_counted({.on = on,
-                          .names = {&name, 1},
-                          .options = options,
-                          .by = by ? *by : holder::unique(),
-                          .is_reentrant = by.has_value(),
-                          .share = share},
-                         name, wait, stop);
+  return acquire({.on = on,
+                  .names = {&name, 1},
+                  .options = options,
+                  .by = by ? *by : holder::unique(),
+                  .is_reentrant = by.has_value(),
+                  .share = share},
+                 &name, wait, stop);
 }
 
 task<lease_ptr> acquirer::acquire_any(flow& on, std::span<const lock_name> names, const lock_options& options,
@@ -61,7 +61,7 @@ task<lease_ptr> acquirer::acquire_any(flow& on, std::span<const lock_name> names
                              .options = options,
                              .by = by ? *by : holder::unique(),
                              .is_reentrant = by.has_value()};
-  auto lease = co_await acquire_counted(what, names[0], wait, stop);
+  auto lease = co_await acquire(what, &names[0], wait, stop);
   if (!lease) co_return lease;
   const auto known = last_of_several_.lock();
   if (known->size() >= most_remembered) known->clear();
@@ -87,62 +87,68 @@ task<std::vector<lease_ptr>> acquirer::acquire_all(flow& on, std::span<const loc
                              .by = by ? *by : holder::unique(),
                              .is_reentrant = by.has_value(),
                              .set = &out};
-  co_await acquire_counted(what, names[0], wait, stop);
+  co_await acquire(what, &names[0], wait, stop);
   co_return out;
 }
 
 lease_ptr acquirer::try_for_client(const lock_name& name, const lock_options& options, const std::stop_token& stop) {
   thread_flow here;
-  acquire_request what{
-      .on = here, .names = {&name, 1}, .options = options, .by = holder::unique(), .is_reentrant = false};
-  return acquire(what, duration::zero(), stop).get();
+  return acquire({.on = here, .names = {&name, 1}, .options = options, .by = holder::unique(), .is_reentrant = false},
+                 nullptr, duration::zero(), stop)
+      .get();
 }
 
 lease_ptr acquirer::keep_for_transaction(const lock_name& name, const lock_options& options, const holder& by,
                                          duration wait, const std::stop_token& stop) {
   thread_flow here;
-  acquire_request what{.on = here,
-                       .names = {&name, 1},
-                       .options = options,
-                       .by = by,
-                       .is_reentrant = false,
-                       .is_for_transaction = true};
-  return acquire(what, wait, stop).get();
+  return acquire({.on = here,
+                  .names = {&name, 1},
+                  .options = options,
+                  .by = by,
+                  .is_reentrant = false,
+                  .is_for_transaction = true},
+                 nullptr, wait, stop)
+      .get();
 }
 
-// `called`: the name that is reported to observers.
-task<lease_ptr> acquirer::acquire_counted(acquire_request what, const lock_name& called, duration wait,
-                                          const std::stop_token& stop) {
+// `called`: the name that is reported to observers; nullptr: the call is not reported, and not counted.
+task<lease_ptr> acquirer::acquire(acquire_request what, const lock_name* called, duration wait,
+                                  const std::stop_token& stop) {
   using enum counters::outcome;
-  if (db_.is_foreign()) db_.check_usable();
-  for (const auto& name : what.names) locks_.optimists().refuse(name);
   const auto by = what.options.strategy;
-  counted_call call{db_.events().numbers(), by};
-  what.call = &call;
-  auto lease = co_await acquire(what, wait, stop);
-  call.ends(lease ? acquired : stop.stop_requested() ? cancelled : busy);
-  if (!lease && !stop.stop_requested())
-    db_.events().tell([&] { return events::busy{.name = called, .strategy = by, .waited = call.elapsed()}; });
-  if (what.is_set())
-    for (std::size_t i = 1; i < what.set->size(); ++i) db_.events().numbers().ended(by, acquired, call.elapsed());
-  co_return lease;
-}
-
-task<lease_ptr> acquirer::acquire(acquire_request& what, duration wait, const std::stop_token& stop) {
+  std::optional<counted_call> call;
+  if (called != nullptr) {
+    if (db_.is_foreign()) db_.check_usable();
+    for (const auto& name : what.names) locks_.optimists().refuse(name);
+    what.call = &call.emplace(db_.events().numbers(), by);
+  }
   core::check(what.options);
   core::check(what.share, what.options);
-  const gateway::call under_way{db_};
+  std::optional<gateway::call> under_way{std::in_place, db_};
   const auto deadline = base::later(base::now(), std::max(wait, duration::zero()));
   // Threads and calls that share a named holder wait for each other now and then.
   if (wait > duration::zero() && what.options.as && what.is_reentrant && !what.is_set() && !what.is_any())
     what.comes_after_others =
         co_await locks_.turns().comes_after_others(what.on, what.names[0], what.by, deadline, stop);
-  if (stop.stop_requested()) co_return nullptr;
-  if (auto lease = reenter(what)) co_return lease;
-  for (const auto& name : what.names) cleanup_.clear(name, wait, stop);
-  if (wait <= duration::zero()) co_return co_await try_only_once(what, stop);
-  if (what.is_any()) co_return co_await wait_for_any(what, deadline, stop);
-  co_return co_await wait_for(what, deadline, stop);
+  lease_ptr lease;
+  if (!stop.stop_requested()) lease = reenter(what);
+  if (!lease && !stop.stop_requested()) {
+    for (const auto& name : what.names) cleanup_.clear(name, wait, stop);
+    if (wait <= duration::zero())
+      lease = co_await try_only_once(what, stop);
+    else if (what.is_any())
+      lease = co_await wait_for_any(what, deadline, stop);
+    else
+      lease = co_await wait_for(what, deadline, stop);
+  }
+  under_way.reset();
+  if (!call) co_return lease;
+  call->ends(lease ? acquired : stop.stop_requested() ? cancelled : busy);
+  if (!lease && !stop.stop_requested())
+    db_.events().tell([&] { return events::busy{.name = *called, .strategy = by, .waited = call->elapsed()}; });
+  if (what.is_set())
+    for (std::size_t i = 1; i < what.set->size(); ++i) db_.events().numbers().ended(by, acquired, call->elapsed());
+  co_return lease;
 }
 
 // A holder reenters what it holds. Names of a set that it holds are reentered by each attempt, together with the

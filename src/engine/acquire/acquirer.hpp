@@ -61,15 +61,13 @@ class acquirer {
  private:
   struct place;
 
-  task<lease_ptr> acquire_counted(acquire_request what, const lock_name& called, duration wait,
-                                  const std::stop_token& stop);
-  task<lease_ptr> acquire(acquire_request& what, duration wait, const std::stop_token& stop);
+  task<lease_ptr> acquire(acquire_request what, const lock_name* called, duration wait, const std::stop_token& stop);
   lease_ptr reenter(const acquire_request& what);
   task<lease_ptr> try_only_once(const acquire_request& what, const std::stop_token& stop);
   bool take_back(std::span<const lock_name> names, const driver::limits& until);
 
   // waiting.cpp
-  task<lease_ptr> wait_for(const acquire_request& what, base::instant deadline, const std::stop_token& stop);
+  task<lease_ptr> wait_for(acquire_request& what, base::instant deadline, const std::stop_token& stop);
   task<lease_ptr> wait_for_any(const acquire_request& what, base::instant deadline, const std::stop_token& stop);
   task<lease_ptr> wait_in_queues(std::span<place> places, const std::stop_token& stop);
   void enter_queues(place& at, local_wait_queue::purpose wants, std::pmr::list<queued_waiter>& all);

@@ -36,7 +36,7 @@ bool takes_share(const acquire_request& what) noexcept {
 
 /// The place of a waiting call: in the queue of a name, or of all names of a set.
 struct acquirer::place {
-  acquire_request what;
+  acquire_request& what;
   core::acquire_machine machine;
   lease_ptr offer{};
   core::acquire_machine::step step{};
@@ -57,7 +57,7 @@ struct acquirer::place {
   }
 };
 
-task<lease_ptr> acquirer::wait_for(const acquire_request& what, base::instant deadline, const std::stop_token& stop) {
+task<lease_ptr> acquirer::wait_for(acquire_request& what, base::instant deadline, const std::stop_token& stop) {
   using enum core::acquire_machine::action;
   const auto now = base::now();
   const auto& name = what.names[0];
@@ -100,11 +100,12 @@ task<lease_ptr> acquirer::wait_for_any(const acquire_request& what, base::instan
       const auto now = base::now();
       if (now >= deadline || stop.stop_requested()) co_return nullptr;
       const auto until = queues == in_order.size() ? deadline : std::min(deadline, base::later(now, longest_stay));
+      std::vector<acquire_request> each;
       std::vector<place> places;
-      places.reserve(queues);
+      each.reserve(queues);
       for (const auto& name : std::span{in_order}.first(queues)) {
         cleanup_.clear(name, until - now, stop);
-        places.push_back({.what = what.of(name), .machine = {now, until}});
+        places.push_back({.what = each.emplace_back(what.of(name)), .machine = {now, until}});
       }
       auto lease = co_await wait_in_queues(places, stop);
       if (lease) co_return lease;

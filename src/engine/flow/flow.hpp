@@ -85,14 +85,14 @@ class flow {
   virtual void suspended(std::coroutine_handle<> /*at*/, wait& /*what*/) noexcept {}
 };
 
-/// The flow of a call of this thread, while the call is under way. The frames of the call's coroutines are within, since
-/// none outlives it: so a call that blocks allocates no more than functions would.
+/// The flow of a call of this thread, while the call is under way. The frames of the call's coroutines are within,
+/// since none outlives it: so a call that blocks allocates no more than functions would.
 class thread_flow final : public flow {
  public:
   thread_flow() noexcept;
   ~thread_flow();
-  // For frames of coroutines that this thread creates and destroys. What does not fit is allocated, as is the frame of a
-  // call without a thread.
+  // For frames of coroutines that this thread creates and destroys. What does not fit is allocated, as is the frame of
+  // a call without a thread.
   static void* allocate(std::size_t bytes);
   static void deallocate(void* frame, std::size_t bytes) noexcept;
 
