@@ -35,7 +35,7 @@ std::vector<subject> usual_pairs() {
   if (is_full_tier()) return all_pairs();
   if (ways_of_calls() != way_of_calling::blocking) {
     const auto few = where(all_pairs(), [](const subject& each) { return each.strategy == strategy::unique_index; });
-    return ways_of_calls() == way_of_calling::callback ? not_on("mysql", few) : on("sqlite", few);
+    return on(ways_of_calls() == way_of_calling::callback ? "postgresql" : "sqlite", few);
   }
   return where(all_pairs(), [](const subject& each) {
     switch (each.strategy) {

@@ -3,12 +3,14 @@
 
 #include <chrono>
 #include <cstddef>
+#include <future>
 #include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "memory/counted_new.hpp"
+#include "support/calls.hpp"
 #include "support/sqlite_database.hpp"
 #include "testkit/eventually.hpp"
 
@@ -97,6 +99,31 @@ TEST_P(waiting_threads, have_less_than_two_kibibytes_each) {
   std::size_t waiting = 0;  // once the calls that took the tickets are over
   EXPECT_TRUE(eventually([&] { return (waiting = allocated_bytes() - before) <= 2048 * count; })) << waiting / count;
   stop.request_stop();
+}
+
+class waiting_calls : public waiting_threads {};
+INSTANTIATE_TEST_SUITE_P(allocations, waiting_calls, testing::Bool(),
+                         [](const auto& info) { return std::string{info.param ? "of_as_many_names" : "of_one_name"}; });
+
+// Without threads.
+TEST_P(waiting_calls, have_less_than_three_and_a_half_kibibytes_each) {
+  constexpr std::size_t count = 1'000;
+  auto other = connect();
+  const auto name = [](std::size_t i) { return "memory/" + std::to_string(GetParam() ? i : 0); };
+  std::vector<held_lock> held;
+  for (std::size_t i = 0; i < (GetParam() ? count : 1); ++i) held.push_back(other.acquire(name(i), for_an_hour));
+  auto locks = connect();
+  std::stop_source stop;
+  std::vector<std::future<async_answer<held_lock>>> calls;
+  calls.reserve(count);
+  const auto before = allocated_bytes();
+  for (std::size_t i = 0; i < count; ++i)
+    calls.push_back(begin(locks.acquire_async(name(i), for_an_hour, stop.get_token())));
+  EXPECT_TRUE(eventually([&] { return db().tickets() == static_cast<int>(count); }));
+  std::size_t waiting = 0;
+  EXPECT_TRUE(eventually([&] { return (waiting = allocated_bytes() - before) <= 3'584 * count; })) << waiting / count;
+  stop.request_stop();
+  for (auto& each : calls) EXPECT_THROW(static_cast<void>(each.get().get()), error);
 }
 
 }  // namespace
