@@ -158,7 +158,11 @@ class async_call<T>::awaiter {
     state->waiting = waiting;
     state->began(begin(std::move(what_.where_), std::make_unique<receiver>(state)));
   }
-  T await_resume() { return std::move(*state_->answer).get(); }
+  /// An exception belongs to this thread alone from then on.
+  T await_resume() {
+    auto answer = std::move(*state_->answer);
+    return std::move(answer).get();
+  }
 
  private:
   struct shared {

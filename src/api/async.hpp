@@ -41,7 +41,8 @@ class carried_call final : public engine::runner::call, public engine::flow {
  public:
   carried_call(core_ptr core, Body body, const std::stop_token& stop, executor where,
                std::unique_ptr<async_receiver<T>> to)
-      : core_{std::move(core)},
+      : engine::runner::call{core->asynchronous},
+        core_{std::move(core)},
         body_{std::move(body)},
         where_{std::move(where)},
         to_{std::move(to)},

@@ -40,6 +40,7 @@ struct free_coroutine {
 
 template <class T>
 free_coroutine await_into(std::promise<async_answer<T>> to, async_call<T> call) {
+  std::exception_ptr failure;
   try {
     if constexpr (std::is_void_v<T>) {
       co_await std::move(call);
@@ -48,8 +49,9 @@ free_coroutine await_into(std::promise<async_answer<T>> to, async_call<T> call) 
       to.set_value(async_answer<T>{co_await std::move(call)});
     }
   } catch (...) {
-    to.set_value(async_answer<T>{std::current_exception()});
+    failure = std::current_exception();
   }
+  if (failure) to.set_value(async_answer<T>{std::move(failure)});  // which nothing here refers to any more
 }
 
 /// Begins the call. An answer that never arrives is a std::future_error.

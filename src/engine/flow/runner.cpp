@@ -50,7 +50,7 @@ thread_local const void* carried_for = nullptr;  // the runner whose thread this
 
 // In a child of a fork no thread would carry it, and the mutex may be locked for ever.
 void runner::call::wake() noexcept {
-  if (!in_ || in_->process.is_foreign()) return;
+  if (in_->process.is_foreign()) return;
   const auto s = in_->state.lock();
   shared::wake(*s, *this);
   if (state_ == ready) in_->notify(*s);
@@ -129,7 +129,6 @@ runner::~runner() { close(base::now()); }
 bool runner::start(std::shared_ptr<call> one) {
   const auto s = shared_->state.lock();
   if (s->is_closed) return false;
-  one->in_ = shared_;
   while (s->threads.size() < threads_) {
     try {
       s->threads.emplace_back([with = shared_] { with->work(); });

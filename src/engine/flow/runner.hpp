@@ -31,6 +31,7 @@ class runner {
  public:
   class call : public waker {
    public:
+    explicit call(const runner& in) noexcept : in_{in.shared_} {}
     /// Goes on, until it has ended (nullopt) or has to be woken; at that time at the latest.
     virtual std::optional<base::instant> go_on() noexcept = 0;
     void wake() noexcept final;
@@ -40,7 +41,7 @@ class runner {
    private:
     friend class runner;
     friend struct runner::shared;
-    std::shared_ptr<shared> in_;  // once it has started
+    const std::shared_ptr<shared> in_;
     // Under its mutex:
     enum : std::uint8_t { ready, running, woken, asleep } state_ = ready;
     calls::iterator place_{};  // while it sleeps

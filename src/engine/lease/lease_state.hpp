@@ -103,12 +103,13 @@ class lease_state {
   const duration at_least;
   const std::unique_ptr<const std::string> note;  // nullptr: none
   // Set once, before another thread sees this object:
-  std::atomic<std::int64_t> term{0};       // of the guard over failovers, when the database last said that it is held
-  counters* counts = nullptr;              // nullptr: the client's own lock, which is not counted and not reported
-  base::instant asked_at{};                // when the request was sent that was granted
-  std::atomic<fencing_token> token{};      // changed by the thread that has claimed it, as is the next one
-  bool is_released_in_background = false;  // by the destructor of its last handle: a call without a thread acquired it
-  std::atomic<bool> is_shared{false};      // it has so many permits of the name, or holds it exclusively:
+  std::atomic<std::int64_t> term{0};   // of the guard over failovers, when the database last said that it is held
+  counters* counts = nullptr;          // nullptr: the client's own lock, which is not counted and not reported
+  base::instant asked_at{};            // when the request was sent that was granted
+  std::atomic<fencing_token> token{};  // changed by the thread that has claimed it, as is the next one
+  // By the destructor of its last handle: a call without a thread acquired it.
+  std::atomic<bool> is_released_in_background{false};
+  std::atomic<bool> is_shared{false};  // it has so many permits of the name, or holds it exclusively:
   std::int64_t permits = 1;
   std::unique_ptr<handed_tenure> tenure;                // nullptr: the database granted it
   base::instant hold_limit = base::instant::max();      // when it is lost, even if it is renewed
