@@ -124,6 +124,20 @@ TEST_P(asynchronous_leases, a_set_is_released) {
   EXPECT_TRUE(other_.try_acquire_all({"a", "b"}, with()).has_value());
 }
 
+// The set keeps free what nobody holds, and waits for what such a call has.
+TEST_P(asynchronous_leases, wait_for_no_set_that_waits_for_another_of_them) {
+  const auto fair = with({.fairness = fairness::fifo});
+  const lock_names names{"orders/42", "orders/43"};
+  auto first = begin(other_.acquire_async("orders/43", fair));
+  auto held = result_of(first);
+  auto set = begin(locks_.try_acquire_all_for_async(names, 2 * patience, fair));
+  ASSERT_TRUE(is_waited_for(2));
+  auto second = begin(other_.try_acquire_for_async("orders/42", patience, fair));
+  EXPECT_TRUE(result_of(second));
+  held.release();
+  EXPECT_TRUE(result_of(set));
+}
+
 TEST_P(asynchronous_leases, a_handle_that_is_destroyed_does_not_wait_for_the_database) {
   auto call = begin(locks_.acquire_async("orders/42", usual_));
   std::optional<held_lock> held{result_of(call)};

@@ -32,7 +32,7 @@ TEST_P(migrating, a_fresh_database_from_twenty_processes_at_once) {
 
 // A cluster may refuse the lock, and another client's migration may take long.
 TEST_P(migrating, waits_for_nobody_where_nothing_is_missing) {
-  const auto connect = [&] { return client::connect(db().url(), {.call_timeout = 1s, .observer = silent()}); };
+  const auto connect = [&] { return connect_patiently(db().url(), {.observer = silent()}); };
   connect().migrate();
   db().forget_checksums();
   connect().migrate();
