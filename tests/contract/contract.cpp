@@ -30,12 +30,12 @@ std::vector<subject> all_pairs() {
 
 std::vector<subject> every_pair() { return ways_of_calls() == way_of_calling::blocking ? all_pairs() : usual_pairs(); }
 
-// The calls of both ways are the same but for how they wait.
+// Calls of all ways are the same but for how they wait: callbacks are left to the full tier.
 std::vector<subject> usual_pairs() {
   if (is_full_tier()) return all_pairs();
   if (ways_of_calls() != way_of_calling::blocking) {
     const auto few = where(all_pairs(), [](const subject& each) { return each.strategy == strategy::unique_index; });
-    return on(ways_of_calls() == way_of_calling::callback ? "postgresql" : "sqlite", few);
+    return ways_of_calls() == way_of_calling::coroutine ? on("sqlite", few) : std::vector<subject>{};
   }
   return where(all_pairs(), [](const subject& each) {
     switch (each.strategy) {
