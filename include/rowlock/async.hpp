@@ -37,7 +37,9 @@ class async_answer {
   /// The value; nothing for void.
   using value_type = std::conditional_t<std::is_void_v<T>, std::monostate, T>;
 
+  /// A value.
   explicit async_answer(value_type value) : value_{std::move(value)} {}
+  /// An exception.
   explicit async_answer(std::exception_ptr failure) noexcept : failure_{std::move(failure)} {}
 
   /// Whether it is an exception.
@@ -93,6 +95,7 @@ using async_begin = std::function<std::stop_source(executor, std::unique_ptr<asy
 template <class T>
 class [[nodiscard]] async_call {
  public:
+  /// For the library: what begins it.
   explicit async_call(detail::async_begin<T> begin) : begin_{std::move(begin)} {}
 
   /// Returns the same call with an executor for its answer.
@@ -143,11 +146,13 @@ class [[nodiscard]] async_call {
 template <class T>
 class async_call<T>::awaiter {
  public:
+  /// Of a call that has not begun.
   explicit awaiter(async_call&& what) : what_{std::move(what)} {}
   awaiter(const awaiter&) = delete;
   awaiter& operator=(const awaiter&) = delete;
   ~awaiter() { state_->abandon(); }
 
+  /// It always suspends.
   bool await_ready() const noexcept { return false; }
   /// The answer may resume the coroutine on another thread, and destroy this object, before this function has returned:
   /// it touches nothing but its own variables once the call has begun. They must not be in the coroutine's frame, where

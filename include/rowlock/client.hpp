@@ -222,8 +222,10 @@ class ROWLOCK_EXPORT client {
   /// A holder without lock_options::as is a holder of its own. Deadlocks are found only for blocking calls.
   async_call<held_lock> acquire_async(const lock_name& name, const lock_options& options = detail::default_options(),
                                       std::stop_token stop = {});
+  /// As try_acquire(); see acquire_async().
   async_call<std::optional<held_lock>> try_acquire_async(const lock_name& name,
                                                          const lock_options& options = detail::default_options());
+  /// As try_acquire_for(); see acquire_async().
   template <class Rep, class Period>
   async_call<std::optional<held_lock>> try_acquire_for_async(const lock_name& name,
                                                              const std::chrono::duration<Rep, Period>& wait,
@@ -231,33 +233,42 @@ class ROWLOCK_EXPORT client {
                                                              std::stop_token stop = {}) {
     return acquire_async_(name, detail::saturate(wait), options, std::move(stop), false);
   }
+  /// As acquire_shared(); see acquire_async().
   async_call<held_lock> acquire_shared_async(const lock_name& name,
                                              const lock_options& options = detail::default_options(),
                                              std::stop_token stop = {});
+  /// As try_acquire_shared(); see acquire_async().
   async_call<std::optional<held_lock>> try_acquire_shared_async(
       const lock_name& name, const lock_options& options = detail::default_options());
+  /// As try_acquire_shared_for(); see acquire_async().
   template <class Rep, class Period>
   async_call<std::optional<held_lock>> try_acquire_shared_for_async(
       const lock_name& name, const std::chrono::duration<Rep, Period>& wait,
       const lock_options& options = detail::default_options(), std::stop_token stop = {}) {
     return acquire_async_(name, detail::saturate(wait), options, std::move(stop), true);
   }
+  /// As acquire_any(); see acquire_async().
   async_call<held_lock> acquire_any_async(const lock_names& names,
                                           const lock_options& options = detail::default_options(),
                                           std::stop_token stop = {});
+  /// As try_acquire_any(); see acquire_async().
   async_call<std::optional<held_lock>> try_acquire_any_async(const lock_names& names,
                                                              const lock_options& options = detail::default_options());
+  /// As try_acquire_any_for(); see acquire_async().
   template <class Rep, class Period>
   async_call<std::optional<held_lock>> try_acquire_any_for_async(
       const lock_names& names, const std::chrono::duration<Rep, Period>& wait,
       const lock_options& options = detail::default_options(), std::stop_token stop = {}) {
     return acquire_any_async_(names.all(), detail::saturate(wait), options, std::move(stop));
   }
+  /// As acquire_all(); see acquire_async().
   async_call<held_set> acquire_all_async(const lock_names& names,
                                          const lock_options& options = detail::default_options(),
                                          std::stop_token stop = {});
+  /// As try_acquire_all(); see acquire_async().
   async_call<std::optional<held_set>> try_acquire_all_async(const lock_names& names,
                                                             const lock_options& options = detail::default_options());
+  /// As try_acquire_all_for(); see acquire_async().
   template <class Rep, class Period>
   async_call<std::optional<held_set>> try_acquire_all_for_async(const lock_names& names,
                                                                 const std::chrono::duration<Rep, Period>& wait,

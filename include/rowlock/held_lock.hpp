@@ -132,11 +132,12 @@ class [[nodiscard]] ROWLOCK_EXPORT held_lock {
   /// afterwards.
   void release();
 
-  /// The same as extend() and release(), without a thread that waits: see `async_call`.
+  /// The same as release(), without a thread that waits: see `async_call`.
   ///
   /// The handle is empty as soon as release_async() returns; if the call is destroyed without having begun, the lock is
   /// released as by the destructor. Throws errc::not_held if the handle is empty.
   async_call<void> release_async();
+  /// The same as extend(), without a thread that waits. Throws errc::not_held if the handle is empty.
   async_call<void> extend_async(duration lease);
 
  private:

@@ -76,7 +76,9 @@ class ROWLOCK_EXPORT semaphore {
   /// The same calls without a thread that waits: see client::acquire_async(). The semaphore may be destroyed once they
   /// were made. Throws errc::invalid_option as acquire() does.
   async_call<held_lock> acquire_async(std::int64_t number = 1, std::stop_token stop = {});
+  /// As try_acquire(); see acquire_async().
   async_call<std::optional<held_lock>> try_acquire_async(std::int64_t number = 1);
+  /// As try_acquire_for(); see acquire_async().
   template <class Rep, class Period>
   async_call<std::optional<held_lock>> try_acquire_for_async(const std::chrono::duration<Rep, Period>& wait,
                                                              std::int64_t number = 1, std::stop_token stop = {}) {
