@@ -171,7 +171,7 @@ class async_call<T>::awaiter {
 
  private:
   struct shared {
-    void began(std::stop_source by) {
+    void began(const std::stop_source& by) {
       {
         const std::lock_guard alone{mutex};
         end = by;

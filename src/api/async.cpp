@@ -94,7 +94,7 @@ struct releasing {
 struct extending {
   using result = void;
 
-  engine::task<void> operator()(engine::client_core& in, engine::flow& /*on*/, const std::stop_token& /*stop*/) {
+  engine::task<void> operator()(engine::client_core& in, engine::flow& /*on*/, const std::stop_token& /*stop*/) const {
     in.locks.extend(lease, to);
     co_return;
   }

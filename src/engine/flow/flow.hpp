@@ -87,7 +87,7 @@ class flow {
 
 /// The flow of a call of this thread, while the call is under way. The frames of the call's coroutines are within,
 /// since none outlives it: so a call that blocks allocates no more than functions would.
-class thread_flow final : public flow {
+class thread_flow final : public flow {  // NOLINT(cppcoreguidelines-virtual-class-destructor): it is the last
  public:
   thread_flow() noexcept;
   ~thread_flow();

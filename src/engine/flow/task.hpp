@@ -57,6 +57,7 @@ class [[nodiscard]] task {
     std::suspend_never initial_suspend() const noexcept { return {}; }
     end final_suspend() const noexcept { return {}; }
     void unhandled_exception() noexcept { this->failure = std::current_exception(); }
+    // NOLINTNEXTLINE(misc-new-delete-overloads): the other is the sized one
     static void* operator new(std::size_t bytes) { return thread_flow::allocate(bytes); }
     static void operator delete(void* frame, std::size_t bytes) noexcept { thread_flow::deallocate(frame, bytes); }
   };
