@@ -3,7 +3,7 @@
 if(ROWLOCK_SANITIZE)
     add_compile_options(-fsanitize=${ROWLOCK_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
     add_link_options(-fsanitize=${ROWLOCK_SANITIZE})
-    # What clang 14 puts before each function for that check does not assemble for coroutines of templates.
+    # What -fsanitize=function puts before coroutines of templates does not assemble with clang 14.
     add_compile_options($<$<CXX_COMPILER_ID:Clang>:-fno-sanitize=function>)
 endif()
 

@@ -30,13 +30,11 @@ std::vector<subject> all_pairs() {
 
 std::vector<subject> every_pair() { return ways_of_calls() == way_of_calling::blocking ? all_pairs() : usual_pairs(); }
 
-// Calls of all ways are the same but for how they wait: callbacks are left to the full tier.
+// Calls of all ways are the same but for how they wait.
 std::vector<subject> usual_pairs() {
   if (is_full_tier()) return all_pairs();
-  if (ways_of_calls() != way_of_calling::blocking) {
-    const auto few = where(all_pairs(), [](const subject& each) { return each.strategy == strategy::unique_index; });
-    return ways_of_calls() == way_of_calling::coroutine ? on("sqlite", few) : std::vector<subject>{};
-  }
+  if (ways_of_calls() != way_of_calling::blocking)
+    return where(all_pairs(), [](const subject& each) { return each.name == "sqlite_unique_index"; });
   return where(all_pairs(), [](const subject& each) {
     switch (each.strategy) {
       case strategy::for_update:

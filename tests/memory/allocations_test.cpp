@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <future>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -30,9 +31,9 @@ class allocations : public testing::Test {
   client connect() { return client::connect(database_.url()); }
   sqlite_database& db() { return database_; }
 
- private:
   void SetUp() override { connect().migrate(); }
 
+ private:
   sqlite_database database_;
 };
 
@@ -73,16 +74,36 @@ TEST_F(allocations, of_a_held_lock_are_half_a_kibibyte) {
   EXPECT_LE(allocated_bytes() - before, 512 * count);
 }
 
-class waiting_threads : public allocations, public testing::WithParamInterface<bool> {};
-INSTANTIATE_TEST_SUITE_P(allocations, waiting_threads, testing::Bool(),
-                         [](const auto& info) { return std::string{info.param ? "of_as_many_names" : "of_one_name"}; });
+/// Many wait at once, each for a name of its own, or all for one.
+class allocations_of_waits : public allocations, public testing::WithParamInterface<bool> {
+ protected:
+  static std::string name(std::size_t i) { return "memory/" + std::to_string(GetParam() ? i : 0); }
+  /// By a client other than that of the waiters.
+  void hold_what_is_waited_for(std::size_t count) {
+    for (std::size_t i = 0; i < (GetParam() ? count : 1); ++i) held_.push_back(other_->acquire(name(i), for_an_hour));
+  }
+  /// Once the calls that took the tickets are over. `before`: what was allocated before so many began to wait.
+  void expect_less_for_each(std::size_t limit, std::size_t count, std::size_t before) {
+    EXPECT_TRUE(eventually([&] { return db().tickets() == static_cast<int>(count); }));
+    std::size_t waiting = 0;
+    EXPECT_TRUE(eventually([&] { return (waiting = allocated_bytes() - before) <= limit * count; })) << waiting / count;
+  }
 
-TEST_P(waiting_threads, have_less_than_two_kibibytes_each) {
+ private:
+  void SetUp() override {
+    allocations::SetUp();
+    other_.emplace(connect());
+  }
+
+  std::optional<client> other_;
+  std::vector<held_lock> held_;
+};
+INSTANTIATE_TEST_SUITE_P(on, allocations_of_waits, testing::Bool(),
+                         [](const auto& of) { return std::string{of.param ? "as_many_names" : "one_name"}; });
+
+TEST_P(allocations_of_waits, of_threads_are_less_than_two_kibibytes_each) {
   constexpr std::size_t count = 200;
-  const auto name = [](std::size_t i) { return "memory/" + std::to_string(GetParam() ? i : 0); };
-  auto other = connect();
-  std::vector<held_lock> held;
-  for (std::size_t i = 0; i < (GetParam() ? count : 1); ++i) held.push_back(other.acquire(name(i), for_an_hour));
+  hold_what_is_waited_for(count);
   auto locks = connect();
   ASSERT_FALSE(locks.try_acquire_for(name(0), 10ms, for_an_hour));
   ASSERT_TRUE(eventually([&] { return db().tickets() == 0; }));
@@ -95,23 +116,13 @@ TEST_P(waiting_threads, have_less_than_two_kibibytes_each) {
     threads.emplace_back([&locks, name = name(i), token = stop.get_token()] {
       EXPECT_THROW(static_cast<void>(locks.acquire(name, for_an_hour, token)), error);
     });
-  EXPECT_TRUE(eventually([&] { return db().tickets() == static_cast<int>(count); }));
-  std::size_t waiting = 0;  // once the calls that took the tickets are over
-  EXPECT_TRUE(eventually([&] { return (waiting = allocated_bytes() - before) <= 2048 * count; })) << waiting / count;
+  expect_less_for_each(2048, count, before);
   stop.request_stop();
 }
 
-class waiting_calls : public waiting_threads {};
-INSTANTIATE_TEST_SUITE_P(allocations, waiting_calls, testing::Bool(),
-                         [](const auto& info) { return std::string{info.param ? "of_as_many_names" : "of_one_name"}; });
-
-// Without threads.
-TEST_P(waiting_calls, have_less_than_three_and_a_half_kibibytes_each) {
+TEST_P(allocations_of_waits, without_threads_are_less_than_three_and_a_half_kibibytes_each) {
   constexpr std::size_t count = 1'000;
-  auto other = connect();
-  const auto name = [](std::size_t i) { return "memory/" + std::to_string(GetParam() ? i : 0); };
-  std::vector<held_lock> held;
-  for (std::size_t i = 0; i < (GetParam() ? count : 1); ++i) held.push_back(other.acquire(name(i), for_an_hour));
+  hold_what_is_waited_for(count);
   auto locks = connect();
   std::stop_source stop;
   std::vector<std::future<async_answer<held_lock>>> calls;
@@ -119,9 +130,7 @@ TEST_P(waiting_calls, have_less_than_three_and_a_half_kibibytes_each) {
   const auto before = allocated_bytes();
   for (std::size_t i = 0; i < count; ++i)
     calls.push_back(begin(locks.acquire_async(name(i), for_an_hour, stop.get_token())));
-  EXPECT_TRUE(eventually([&] { return db().tickets() == static_cast<int>(count); }));
-  std::size_t waiting = 0;
-  EXPECT_TRUE(eventually([&] { return (waiting = allocated_bytes() - before) <= 3'584 * count; })) << waiting / count;
+  expect_less_for_each(3584, count, before);
   stop.request_stop();
   for (auto& each : calls) EXPECT_THROW(static_cast<void>(each.get().get()), error);
 }

@@ -32,8 +32,8 @@ TEST_P(migrating, a_fresh_database_from_twenty_processes_at_once) {
 
 // A cluster may refuse the lock, and another client's migration may take long.
 TEST_P(migrating, waits_for_nobody_where_nothing_is_missing) {
-  const auto connect = [&] { return connect_patiently(db().url(), {.observer = silent()}); };
-  connect().migrate();
+  const auto connect = [&] { return client::connect(db().url(), {.call_timeout = 1s, .observer = silent()}); };
+  connect_patiently(db().url()).migrate();  // whose changes may take long
   db().forget_checksums();
   connect().migrate();
   EXPECT_EQ(db().missing_checksums(), 0);
