@@ -29,7 +29,10 @@ void boot_timer::set(base::instant t) const noexcept {
   itimerspec spec{};
   spec.it_value.tv_sec = seconds.count();
   spec.it_value.tv_nsec = std::chrono::nanoseconds{since - seconds}.count();
-  timerfd_settime(descriptor_, TFD_TIMER_ABSTIME, &spec, nullptr);
+  if (timerfd_settime(descriptor_, TFD_TIMER_ABSTIME, &spec, nullptr) == 0) return;
+  // libfaketime makes a time that is long past a negative one, which is refused.
+  spec.it_value = {.tv_sec = 0, .tv_nsec = 1};
+  timerfd_settime(descriptor_, 0, &spec, nullptr);
 }
 
 void boot_timer::wait() const noexcept {
