@@ -11,6 +11,13 @@
 
 #include <rowlock/lock_name.hpp>
 
+// Clang warns where the argument ends before the object.
+#ifdef __clang__
+#define ROWLOCK_LIFETIMEBOUND [[clang::lifetimebound]]
+#else
+#define ROWLOCK_LIFETIMEBOUND
+#endif
+
 namespace rowlock::inline v1 {
 
 /// Several names as the argument of a call: `{"a", "b"}`, or any range of lock_name or of text.
@@ -21,10 +28,12 @@ namespace rowlock::inline v1 {
 class lock_names {
  public:
   /// Refers to names in braces.
-  lock_names(std::initializer_list<lock_name> names) noexcept : all_{names.begin(), names.size()} {}
+  lock_names(std::initializer_list<lock_name> names ROWLOCK_LIFETIMEBOUND) noexcept
+      : all_{names.begin(), names.size()} {}
   /// Refers to a range of lock_name, without a copy.
   template <class Names>
-  requires std::convertible_to<const Names&, std::span<const lock_name>> lock_names(const Names& names)
+  requires std::convertible_to<const Names&, std::span<const lock_name>> lock_names(
+      const Names& names ROWLOCK_LIFETIMEBOUND)
   noexcept : all_{std::span<const lock_name>{names}} {}  // NOLINT(google-explicit-constructor)
   /// Makes names of a range of text, or of other elements that convert to lock_name.
   template <std::ranges::input_range Names>
@@ -45,5 +54,7 @@ class lock_names {
 };
 
 }  // namespace rowlock::inline v1
+
+#undef ROWLOCK_LIFETIMEBOUND
 
 #endif  // ROWLOCK_BEFORE_CXX20

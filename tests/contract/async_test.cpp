@@ -127,7 +127,7 @@ TEST_P(asynchronous_leases, a_set_is_released) {
 // The set keeps free what nobody holds, and waits for what such a call has.
 TEST_P(asynchronous_leases, wait_for_no_set_that_waits_for_another_of_them) {
   const auto fair = with({.fairness = fairness::fifo});
-  const lock_names names{"orders/42", "orders/43"};
+  const std::vector<lock_name> names{"orders/42", "orders/43"};
   auto first = begin(other_.acquire_async("orders/43", fair));
   auto held = result_of(first);
   auto set = begin(locks_.try_acquire_all_for_async(names, 2 * patience, fair));
