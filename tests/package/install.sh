@@ -52,6 +52,15 @@ check_mariadb_c_program() {
     quietly "$CXX" -std=c++20 "$here/locking_on_mariadb_c.cpp" $flags -o "$scratch/program"
 }
 
+# A program of Asio, where that is: rowlock needs nothing of it when it is built.
+check_asio_program() {
+    echo '#include <asio.hpp>' | "$CXX" -x c++ -E - >/dev/null 2>&1 || return 0
+    local flags
+    flags=$(pkg-config --cflags --libs rowlock-sqlite)
+    # shellcheck disable=SC2086
+    quietly "$CXX" -std=c++20 "$root/examples/async_server.cpp" $flags -pthread -o "$scratch/program"
+}
+
 keep_manifests
 prefix=$scratch/moved
 quietly "$cmake" --install "$build" --prefix "$scratch/installed"
@@ -69,6 +78,7 @@ check_pkg_config "$prefix" rowlock
 check_servers "$prefix"
 check_libpqxx_of_program
 check_mariadb_c_program
+check_asio_program
 check_command "$prefix"
 check_manual "$prefix"
 check_guides "$prefix"
