@@ -25,7 +25,7 @@ class all_of_several : public two_clients {
   std::size_t taken(client& seen_by) { return seen_by.list("stock/").size(); }
   static lock_options fair() { return with({.fairness = fairness::fifo}); }
 };
-ROWLOCK_CONTRACT_SUITE(all_of_several, leases(every_pair()));
+ROWLOCK_CONTRACT_SUITE(all_of_several, leases(usual_pairs()));
 
 TEST_P(all_of_several, are_had_together) {
   for (int round = 0; round < 2; ++round) {  // without rows, and with them
@@ -219,7 +219,7 @@ class any_of_several : public two_clients {
   }
   const std::vector<lock_name> names_ = stripes(3);
 };
-ROWLOCK_CONTRACT_SUITE(any_of_several, every_pair());
+ROWLOCK_CONTRACT_SUITE(any_of_several, usual_pairs());
 
 TEST_P(any_of_several, are_had_one_after_the_other) {
   std::vector<held_lock> held;

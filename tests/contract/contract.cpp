@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <functional>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "api/inside.hpp"
 #include "support/databases.hpp"
@@ -26,25 +28,29 @@ std::vector<subject> all_pairs() {
   return out;
 }
 
-}  // namespace
-
-std::vector<subject> every_pair() { return ways_of_calls() == way_of_calling::blocking ? all_pairs() : usual_pairs(); }
+bool is_plainest(const subject& one) { return one.name == "sqlite_unique_index"; }
 
 // Calls of all ways are the same but for how they wait.
-std::vector<subject> usual_pairs() {
-  if (is_full_tier()) return all_pairs();
-  if (ways_of_calls() != way_of_calling::blocking)
-    return where(all_pairs(), [](const subject& each) { return each.name == "sqlite_unique_index"; });
-  return where(all_pairs(), [](const subject& each) {
-    switch (each.strategy) {
-      case strategy::for_update:
-        return each.name.starts_with("postgresql");
-      case strategy::version_cas:
-        return each.name.starts_with("mysql");
-      default:
-        return true;
-    }
+std::vector<subject> selected(const std::vector<std::pair<std::string_view, std::string_view>>& without) {
+  return where(all_pairs(), [&](const subject& each) {
+    if (is_full_tier()) return true;
+    if (ways_of_calls() != way_of_calling::blocking) return is_plainest(each);
+    return std::none_of(without.begin(), without.end(), [&](const auto& pair) {
+      return each.name.starts_with(pair.first) && each.name.ends_with(pair.second);
+    });
   });
+}
+
+}  // namespace
+
+std::vector<subject> every_pair() { return selected({{"postgresql", "version_cas"}}); }
+
+std::vector<subject> usual_pairs() {
+  return selected({{"postgresql", "version_cas"}, {"postgresql", "for_update"}, {"mysql", "version_cas"}});
+}
+
+std::vector<subject> any_pair() {
+  return where(usual_pairs(), [](const subject& each) { return is_full_tier() || is_plainest(each); });
 }
 
 std::vector<subject> on(std::string_view database, std::vector<subject> of) {

@@ -62,7 +62,7 @@ class deadlocks : public two_clients {
 };
 ROWLOCK_CONTRACT_SUITE(deadlocks, every_pair());
 class deadlocks_of_many : public deadlocks {};
-ROWLOCK_CONTRACT_SUITE(deadlocks_of_many, usual_pairs());
+ROWLOCK_CONTRACT_SUITE(deadlocks_of_many, any_pair());
 
 TEST_P(deadlocks, of_two_threads_end_with_one_of_them) {
   const auto end = in_a_circle(2, with());

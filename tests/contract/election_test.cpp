@@ -86,8 +86,8 @@ class electing : public electing_by_any_strategy {
   election mine_{locks_, lead_of, brisk()};
   election its_{other_, lead_of, brisk()};
 };
-ROWLOCK_CONTRACT_SUITE(electing, leases(usual_pairs()));
-ROWLOCK_CONTRACT_SUITE(electing_by_any_strategy, usual_pairs());
+ROWLOCK_CONTRACT_SUITE(electing, leases(any_pair()));
+ROWLOCK_CONTRACT_SUITE(electing_by_any_strategy, any_pair());
 
 // --- campaigns -------------------------------------------------------------------------------------------------------
 

@@ -132,9 +132,9 @@ class crowd : public queueing {
  protected:
   static int size() { return GetParam().strategy == strategy::unique_index ? many(1'000, 200) : many(120, 60); }
 };
-ROWLOCK_CONTRACT_SUITE(crowd, usual_pairs());
+ROWLOCK_CONTRACT_SUITE(crowd, any_pair());
 class crowd_of_rows : public crowd {};
-ROWLOCK_CONTRACT_SUITE(crowd_of_rows, rows(usual_pairs()));
+ROWLOCK_CONTRACT_SUITE(crowd_of_rows, rows(any_pair()));
 
 TEST_P(crowd, of_threads_waits_for_one_name_and_all_have_it) {
   auto locks = connect({.connections = 8});

@@ -16,11 +16,11 @@ class force_release : public two_clients {
     return GetParam().holds_by_transaction ? loss_reason::session_ended : loss_reason::forced;
   }
 };
-ROWLOCK_CONTRACT_SUITE(force_release, every_pair());
+ROWLOCK_CONTRACT_SUITE(force_release, usual_pairs());
 class force_release_of_leases : public force_release {};
-ROWLOCK_CONTRACT_SUITE(force_release_of_leases, leases(every_pair()));
+ROWLOCK_CONTRACT_SUITE(force_release_of_leases, leases(usual_pairs()));
 class force_release_of_rows : public force_release {};
-ROWLOCK_CONTRACT_SUITE(force_release_of_rows, rows(every_pair()));
+ROWLOCK_CONTRACT_SUITE(force_release_of_rows, rows(usual_pairs()));
 
 TEST_P(force_release, takes_the_lock_from_a_holder_who_lives) {
   auto locks = connect(soon());

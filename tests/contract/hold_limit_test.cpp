@@ -42,7 +42,7 @@ class hold_limit : public one_client {
   }
   std::int64_t end() { return db().row("orders/42").value().expires_at.value(); }
 };
-ROWLOCK_CONTRACT_SUITE(hold_limit, leases(usual_pairs()));
+ROWLOCK_CONTRACT_SUITE(hold_limit, leases(any_pair()));
 
 TEST_P(hold_limit, fires_at_the_limit_with_its_reason) {
   watched orders{locks_, with({.lease = 30s, .hold_limit = 700ms})};

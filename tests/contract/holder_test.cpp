@@ -17,11 +17,11 @@ class reentrancy : public two_clients {
  protected:
   const lock_options as_job_ = with({.as = holder::named("request-7")});
 };
-ROWLOCK_CONTRACT_SUITE(reentrancy, usual_pairs());
+ROWLOCK_CONTRACT_SUITE(reentrancy, any_pair());
 class reentrancy_of_leases : public reentrancy {};
-ROWLOCK_CONTRACT_SUITE(reentrancy_of_leases, leases(usual_pairs()));
+ROWLOCK_CONTRACT_SUITE(reentrancy_of_leases, leases(any_pair()));
 class reentrancy_of_rows : public reentrancy {};
-ROWLOCK_CONTRACT_SUITE(reentrancy_of_rows, rows(usual_pairs()));
+ROWLOCK_CONTRACT_SUITE(reentrancy_of_rows, rows(any_pair()));
 
 TEST_P(reentrancy, is_in_every_way_and_on_any_thread_and_the_last_handle_lets_go) {
   auto one = locks_.acquire("orders/42", as_job_);

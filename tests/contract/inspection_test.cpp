@@ -19,7 +19,7 @@ class inspection : public two_clients {
     return out;
   }
 };
-ROWLOCK_CONTRACT_SUITE(inspection, every_pair());
+ROWLOCK_CONTRACT_SUITE(inspection, usual_pairs());
 
 /// Locks, and those who wait for them.
 class listed : public two_clients {
@@ -49,7 +49,7 @@ class listed : public two_clients {
     return out;
   }
 };
-ROWLOCK_CONTRACT_SUITE(listed, every_pair());
+ROWLOCK_CONTRACT_SUITE(listed, usual_pairs());
 
 class inspection_of_rows : public inspection {};
 ROWLOCK_CONTRACT_SUITE(inspection_of_rows, rows(every_pair()));

@@ -160,7 +160,7 @@ TEST_P(loss, of_everything_by_release_all) {
 }
 
 class watching : public two_clients {};
-ROWLOCK_CONTRACT_SUITE(watching, usual_pairs());
+ROWLOCK_CONTRACT_SUITE(watching, any_pair());
 
 TEST_P(watching, a_release_is_not_a_loss_however_it_is_made) {
   auto held = locks_.acquire("orders/42", with());

@@ -29,7 +29,7 @@ class multi : public contract {
   std::optional<client> stock_{connect()};
   std::optional<client> shop_{connect_far()};
 };
-ROWLOCK_CONTRACT_SUITE(multi, every_pair());
+ROWLOCK_CONTRACT_SUITE(multi, usual_pairs());
 
 TEST_P(multi, has_all_of_them_in_the_order_given) {
   multi_lock both{parts_backwards(), with()};

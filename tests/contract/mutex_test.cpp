@@ -17,7 +17,7 @@ class mutexes : public two_clients {
 
   mutex order_{locks_, "orders/42", with()};
 };
-ROWLOCK_CONTRACT_SUITE(mutexes, usual_pairs());
+ROWLOCK_CONTRACT_SUITE(mutexes, any_pair());
 
 TEST_P(mutexes, excludes_other_clients_and_other_threads) {
   EXPECT_EQ(order_.name().view(), "orders/42");

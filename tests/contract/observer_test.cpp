@@ -20,11 +20,11 @@ class observer : public two_clients {
  protected:
   static bool has_renewals() { return GetParam().has_lease || GetParam().holds_by_transaction; }
 };
-ROWLOCK_CONTRACT_SUITE(observer, usual_pairs());
+ROWLOCK_CONTRACT_SUITE(observer, any_pair());
 class observer_of_rows : public observer {};
-ROWLOCK_CONTRACT_SUITE(observer_of_rows, rows(usual_pairs()));
+ROWLOCK_CONTRACT_SUITE(observer_of_rows, rows(any_pair()));
 class observer_of_leases : public observer {};
-ROWLOCK_CONTRACT_SUITE(observer_of_leases, leases(usual_pairs()));
+ROWLOCK_CONTRACT_SUITE(observer_of_leases, leases(any_pair()));
 
 TEST_P(observer, is_told_of_a_loss_once_and_after_lost_has_fired) {
   const recorder told;

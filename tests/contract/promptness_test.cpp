@@ -53,7 +53,7 @@ class promptness : public queueing {
     return end.load() - start;
   }
 };
-ROWLOCK_CONTRACT_SUITE(promptness, every_pair());
+ROWLOCK_CONTRACT_SUITE(promptness, usual_pairs());
 
 TEST_P(promptness, of_time_outs_and_stops_in_the_first_and_the_second_place) {
   const auto held = locks_.acquire(name, fair());

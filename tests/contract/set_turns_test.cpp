@@ -162,7 +162,7 @@ class beside_a_set : public sets_in_turn {
  private:
   int names_ = 0;
 };
-ROWLOCK_CONTRACT_SUITE(beside_a_set, leases(every_pair()));
+ROWLOCK_CONTRACT_SUITE(beside_a_set, leases(usual_pairs()));
 
 // Whatever else it waits for may be held for an hour, while it insists in vain.
 TEST_P(beside_a_set, its_names_are_left_to_it_when_it_has_waited_for_long_but_not_most_of_the_time) {
