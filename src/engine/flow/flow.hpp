@@ -91,8 +91,8 @@ class thread_flow final : public flow {  // NOLINT(cppcoreguidelines-virtual-cla
  public:
   thread_flow() noexcept;
   ~thread_flow();
-  // For frames of coroutines that this thread creates and destroys. A frame that does not fit is allocated, as is that of
-  // a call without a thread.
+  // For frames of coroutines that this thread creates and destroys. A frame that does not fit is allocated, as is that
+  // of a call without a thread.
   static void* allocate(std::size_t bytes);
   static void deallocate(void* frame, std::size_t bytes) noexcept;
 
