@@ -211,7 +211,9 @@ TEST_F(delayed_notices, do_not_undo_a_release) {
     const auto stuck =
         "SELECT count(*) FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE locktype = 'object' AND classid = "
         "'pg_database'::regclass AND objid = 0 AND granted AND wait_event = 'SyncRep'";
-    EXPECT_TRUE(eventually([&] { return db().number(stuck) == 1; }));
+    EXPECT_TRUE(eventually([&] { return db().number(stuck) == 1; })) << db().text(
+        "SELECT string_agg(concat_ws(' ', usename, state, wait_event, left(query, 40)), '; ') FROM "
+        "pg_stat_activity");
     EXPECT_NO_THROW(held.release());
     standing().wait_for_standby(false);
     EXPECT_GT(one.get(), token);
