@@ -54,7 +54,7 @@ class job_timer {
     std::condition_variable_any never;
     while (!stop.stop_requested()) {
       const auto shown = (now() + ahead_).time_since_epoch();
-      const time at{shown / job_period * job_period + job_period - ahead_};
+      const time at{shown / job_period() * job_period() + job_period() - ahead_};
       std::unique_lock lock{mutex};
       never.wait_until(lock, stop, at, [] { return false; });
       if (!stop.stop_requested()) fire(stop);
@@ -65,10 +65,10 @@ class job_timer {
   /// Mostly without a limit of time.
   job_options options() {
     constexpr std::chrono::milliseconds waits[] = {0ms, 300ms};
-    job_options out{.every = job_period, .retries = job_retries, .retry_wait = number_ % 2 == 0 ? 0ms : 20ms};
+    job_options out{.every = job_period(), .retries = job_retries, .retry_wait = number_ % 2 == 0 ? 0ms : 20ms};
     if (random_() % 5 == 0) out.wait = waits[random_() % std::size(waits)];
     out.lock = {.strategy = random_() % 2 == 0 ? strategy::unique_index : strategy::version_cas,
-                .lease = job_lease,
+                .lease = job_lease(),
                 .fairness = number_ % 3 == 2 ? fairness::fifo : fairness::unfair};
     return out;
   }
@@ -101,7 +101,7 @@ class job_timer {
   void work(const std::stop_token& stop, std::int64_t token) {
     record_.works(name_, token);
     say_alone("works");
-    const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds{10 + random_() % 150} * slower;
+    const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds{10 + random_() % 150} * slower();
     const bool obeys = random_() % 2 == 0;
     while (std::chrono::steady_clock::now() < until) {
       if (obeys && stop.stop_requested()) throw error{errc::cancelled, "stopped"};
@@ -121,7 +121,7 @@ class job_timer {
 
 /// How much the clock of a host is ahead: up to two tenths of a period, or behind.
 std::chrono::microseconds ahead_of(int host, int hosts) {
-  const std::chrono::microseconds most = job_period / 5;
+  const std::chrono::microseconds most = job_period() / 5;
   return most * (2 * host - (hosts - 1)) / std::max(hosts - 1, 1);
 }
 
@@ -147,7 +147,7 @@ int play_hosts(const std::vector<std::string>& arguments) {
     const auto failed = error_of([&] {
       clients.push_back(std::make_unique<client>(client::connect(url, {.application = "host" + std::to_string(host),
                                                                        .connections = 2,
-                                                                       .call_timeout = 3s * slower,
+                                                                       .call_timeout = 3s * slower(),
                                                                        .observer = silent()})));
       return true;
     });

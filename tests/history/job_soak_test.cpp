@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <cstdlib>
 #include <deque>
 #include <filesystem>
 #include <fstream>
@@ -57,7 +58,9 @@ struct tally {
 
 class job_round {
  public:
-  job_round(database& db, const size_of_crew& size) : db_{db}, size_{size} {
+  /// All takes so many times longer.
+  job_round(database& db, const size_of_crew& size, int pace) : db_{db}, size_{size} {
+    ::setenv(pace_of_jobs, std::to_string(pace).c_str(), 1);
     std::filesystem::create_directory(folder_ / "records");
     connect_patiently(db_.url()).migrate();
     for (int i = 0; i < size_.processes; ++i) all_.push_back(start(i));
@@ -67,8 +70,8 @@ class job_round {
   /// And once in each period it does something else. It goes on until each of these has happened.
   void play(std::chrono::seconds time, const std::function<void(std::mt19937&)>& other) {
     for (auto& each : all_) expect_going(*each);
-    const auto end = clock::now() + time * slower;
-    auto next_other = clock::now() + job_period;
+    const auto end = clock::now() + time * slower();
+    auto next_other = clock::now() + job_period();
     const auto is_missing = [&] { return told_.kills == 0 || told_.pauses == 0 || (other && told_.others == 0); };
     while (clock::now() < end || (is_missing() && clock::now() < end + patience)) {
       listen();
@@ -80,7 +83,7 @@ class job_round {
       if (other && clock::now() >= next_other) {
         other(random_);
         ++told_.others;
-        next_other = clock::now() + job_period;
+        next_other = clock::now() + job_period();
       }
     }
     for (auto& each : all_) each->resume();
@@ -131,12 +134,12 @@ class job_round {
   }
 
   void run_begins(std::size_t which) {
-    const auto soon = clock::now() + std::chrono::milliseconds{random_() % 150} * slower;
+    const auto soon = clock::now() + std::chrono::milliseconds{random_() % 150} * slower();
     const auto chosen = random_() % 5;
     if (chosen == 0) add({soon, which, deed::kill});
     if (chosen != 1) return;
     add({soon, which, deed::pause});
-    add({soon + job_lease + std::chrono::milliseconds{random_() % 400} * slower, which, deed::resume});
+    add({soon + job_lease() + std::chrono::milliseconds{random_() % 400} * slower(), which, deed::resume});
   }
   void add(const plan& one) { due_.insert(std::ranges::upper_bound(due_, one.at, {}, &plan::at), one); }
 
@@ -196,38 +199,51 @@ void end_some_sessions(database& db, std::mt19937& random) {
   server->terminate_sessions(all);
 }
 
-/// The history had what it was to be about.
-void expect_all_kinds(const verdict_of_jobs& v) {
-  EXPECT_GT(v.successes, 0U);
-  if (!is_long()) return;
-  EXPECT_GT(v.served, 0U);
-  EXPECT_GT(2 * v.successes, v.periods);
-  EXPECT_GT(v.lost, 0U);
-  EXPECT_GT(v.unrecorded, 0U);
+/// Whether the history had what it was to be about.
+testing::AssertionResult has_all_kinds(const verdict_of_jobs& v) {
+  if (v.successes == 0) return testing::AssertionFailure() << "no run has succeeded";
+  if (!is_long()) return testing::AssertionSuccess();
+  if (v.served == 0 || 2 * v.successes <= v.periods)
+    return testing::AssertionFailure() << "most periods are too short for what is done in them";
+  if (v.lost == 0 || v.unrecorded == 0) return testing::AssertionFailure() << "no lock was lost, or too early";
+  return testing::AssertionSuccess();
+}
+
+/// `play(pace)`, with longer periods where the machine is too busy for the shorter ones.
+void play_until_it_has_all_kinds(const std::function<verdict_of_jobs(int pace)>& play) {
+  constexpr int most = 8;
+  auto pace = 1;
+  auto found = has_all_kinds(play(pace));
+  while (!found && pace < most && !testing::Test::HasFailure()) found = has_all_kinds(play(pace *= 2));
+  EXPECT_TRUE(found);
 }
 
 class soak_of_jobs : public testing::TestWithParam<database_kind> {};
 INSTANTIATE_TEST_SUITE_P(on, soak_of_jobs, testing::ValuesIn(databases()), database_name);
 
 TEST_P(soak_of_jobs, on_many_hosts_whose_runners_are_killed_stopped_and_fail) {
-  const auto db = GetParam().open();
-  job_round one{*db, is_long() ? hundred_hosts() : some_hosts()};
-  one.play(time_to_play(), [&](std::mt19937& random) { end_some_sessions(*db, random); });
-  expect_all_kinds(one.end());
+  play_until_it_has_all_kinds([](int pace) {
+    const auto db = GetParam().open();
+    job_round one{*db, is_long() ? hundred_hosts() : some_hosts(), pace};
+    one.play(time_to_play(), [&](std::mt19937& random) { end_some_sessions(*db, random); });
+    return one.end();
+  });
 }
 
 class soak_of_jobs_on_server : public testing::TestWithParam<server_kind> {};
 ROWLOCK_SUITE_ON_EACH_SERVER(soak_of_jobs_on_server);
 
 TEST_P(soak_of_jobs_on_server, that_restarts_and_crashes) {
-  const auto server = GetParam().start_one();
-  const auto db = server->open();
-  job_round one{*db, {.processes = 4, .hosts_of_each = 3, .jobs = 2}};
-  one.play(time_to_play(), [&](std::mt19937& random) {
-    random() % 2 == 0 ? server->crash() : server->stop();
-    server->start();
+  play_until_it_has_all_kinds([](int pace) {
+    const auto server = GetParam().start_one();
+    const auto db = server->open();
+    job_round one{*db, {.processes = 4, .hosts_of_each = 3, .jobs = 2}, pace};
+    one.play(time_to_play(), [&](std::mt19937& random) {
+      random() % 2 == 0 ? server->crash() : server->stop();
+      server->start();
+    });
+    return one.end();
   });
-  expect_all_kinds(one.end());
 }
 
 }  // namespace
