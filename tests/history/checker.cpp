@@ -166,7 +166,7 @@ verdict_of_history judge(const history& all, const std::function<name_rules(std:
   for (auto& [name, beliefs] : by_name) {
     const auto rules = rules_of(name);
     judge_of_name one{std::move(beliefs), rules, found};
-    if (!rules.rolls_back) one.tokens_are_unique();
+    if (!rules.rolls_back && rules.has_tokens) one.tokens_are_unique();
     if (rules.excludes) one.beliefs_and_tokens_agree();
   }
   judge_fenced(all, found);

@@ -16,6 +16,7 @@ struct name_rules {
   bool excludes = true;      ///< nobody frees it by force, and no clock is set: so no two beliefs may overlap
   bool rolls_back = false;   ///< a clock is set, and somebody takes it by for_update: see docs/guarantees.md
   std::int64_t permits = 0;  ///< how many there are; 0: any number of readers
+  bool has_tokens = true;
 };
 
 struct verdict_of_history {

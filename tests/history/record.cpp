@@ -32,6 +32,8 @@ void read_line(const std::string& line, const std::string& by, history& to,
     write w;
     in >> w.name >> w.token >> w.number;
     to.confirmed.push_back(w);
+  } else if (what == 'L') {
+    ++to.lost;
   } else {
     wait w;
     in >> w.limit >> w.took;
@@ -56,6 +58,8 @@ void record::confirmed(const write& w) {
 }
 
 void record::waited(const wait& w) { waits_ << "W " << w.limit << ' ' << w.took << end_of_line << std::endl; }
+
+void record::lost() { out_ << 'L' << end_of_line << std::endl; }
 
 history read_records(const std::filesystem::path& folder) {
   history out;

@@ -42,6 +42,7 @@ struct history {
   std::vector<write> fenced{};     ///< what these have written, in the order of the database
   std::vector<write> unfenced{};   ///< what was written without a transaction, in that order
   std::vector<wait> waits{};
+  int lost = 0;  ///< locks of which their holders were told so
 };
 
 /// A process writes down what it does, each line at once, so that it is there after a kill.
@@ -57,6 +58,8 @@ class record {
   void ends(std::int64_t number, std::int64_t at);
   void confirmed(const write& w);
   void waited(const wait& w);
+  /// The holder was told that it has lost the lock.
+  void lost();
 
  private:
   std::ofstream out_;

@@ -33,7 +33,7 @@ namespace {
 constexpr std::size_t players = 4;
 constexpr std::chrono::seconds a_round = 10min;
 // Behind its limit: a call to a server that is away takes a second, and one that was paused as long as it was.
-constexpr std::int64_t late = std::chrono::microseconds{std::chrono::seconds{10}}.count();
+constexpr std::int64_t allowed_delay = std::chrono::microseconds{std::chrono::seconds{10}}.count();
 unsigned rounds = 0;
 
 // After a server answers again.
@@ -180,6 +180,29 @@ void freeze_for_a_while(private_server& which, std::chrono::milliseconds longest
   let_pass_at_most(longest, random);
 }
 
+void disturb_network(tcp_proxy& network, std::mt19937& random) {
+  constexpr auto longest = 1500ms;
+  switch (random() % 5) {
+    case 0:
+      network.cut();
+      break;
+    case 1:
+      network.delay(std::chrono::milliseconds{random() % 60});
+      let_pass_at_most(longest, random);
+      network.delay(0ms);
+      break;
+    case 2:
+      network.keep_answers(true);
+      let_pass_at_most(longest, random);
+      network.keep_answers(false);
+      break;
+    default:
+      network.black_hole(true);
+      let_pass_at_most(longest, random);
+      network.black_hole(false);
+  }
+}
+
 void round::goes_on() {
   // Beside many other tests a machine may take any time; soaks have it to themselves.
   const auto most = is_soak() ? recovery * slowness + 2 * pace_ : 2 * patience;
@@ -215,7 +238,7 @@ verdict_of_history round::found(bool excludes) const {
         rules.excludes = rules.excludes && excludes;
         return rules;
       },
-      late * slowness);
+      allowed_delay * slowness);
 }
 
 void round::end(bool excludes) {

@@ -17,6 +17,7 @@
 #include "history/record.hpp"
 #include "server/private_server.hpp"
 #include "support/database.hpp"
+#include "support/tcp_proxy.hpp"
 #include "testkit/child_process.hpp"
 #include "testkit/temp_folder.hpp"
 #include "transaction/caller.hpp"
@@ -74,6 +75,9 @@ class round {
 void let_pass_at_most(std::chrono::milliseconds longest, std::mt19937& random);
 /// A nemesis.
 void freeze_for_a_while(private_server& which, std::chrono::milliseconds longest, std::mt19937& random);
+
+/// A nemesis: connections are cut, slow, or silent in one direction or both, for a while.
+void disturb_network(tcp_proxy& network, std::mt19937& random);
 
 /// Plays rounds until the time is over that each of these tests has: a few seconds, or its part of what
 /// ROWLOCK_TEST_SOAK says, in seconds. `one` plays one of that length.

@@ -113,26 +113,7 @@ TEST_P(soak_of_server, with_a_bad_network) {
       if (random() % 2 == 0) proxy.let_go();
     };
     const auto of_all = [&](std::mt19937& random) {
-      constexpr auto longest = 1500ms;
-      switch (random() % 5) {
-        case 0:
-          proxy.cut();
-          break;
-        case 1:
-          proxy.delay(std::chrono::milliseconds{random() % 60});
-          let_pass_at_most(longest, random);
-          proxy.delay(0ms);
-          break;
-        case 2:
-          proxy.keep_answers(true);
-          let_pass_at_most(longest, random);
-          proxy.keep_answers(false);
-          break;
-        default:
-          proxy.black_hole(true);
-          let_pass_at_most(longest, random);
-          proxy.black_hole(false);
-      }
+      disturb_network(proxy, random);
       one.goes_on();
     };
     const auto sessions_end = [&](std::mt19937& /*random*/) { db->terminate_sessions(); };
