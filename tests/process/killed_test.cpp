@@ -130,7 +130,7 @@ TEST_P(killed, reader_is_waited_for_no_longer_than_its_lease) {
     reader.share("job", 5000ms);
     reader.kill();
     const auto ends = std::chrono::steady_clock::now() + lease;
-    const late_machine machine;
+    const late_machine machine{[&] { static_cast<void>(db().now()); }};
     auto granted = std::async(std::launch::async, wait);
     EXPECT_TRUE(eventually([&] { return db().tickets() > 0; }));
     other.release();

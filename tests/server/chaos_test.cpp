@@ -87,7 +87,7 @@ class chaos : public on_each_server_by_proxy {
     std::mt19937 random{seed()};
     const auto has_happened = [&] { return book_.grants() > 50 && disturbances_ > size.disturbances; };
     const auto least = is_full_tier() ? 15s : 3s;
-    for (const stopwatch watch; watch.elapsed() < least || (!has_happened() && watch.elapsed() < patience);) {
+    for (const stopwatch watch; watch.elapsed() < least || (!has_happened() && watch.elapsed() < 4 * patience);) {
       disturb(size.names, random);
       // A busy machine is disturbed sooner than it grants.
       eventually(1s, [&] { return book_.grants() >= disturbances_; });
