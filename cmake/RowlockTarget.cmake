@@ -32,6 +32,13 @@ function(rowlock_program target)
     rowlock_unity(${target} 8)
 endfunction()
 
+# rowlock_asio_coroutines(<target>): with clang, Asio before 1.24 does not see that libstdc++ has coroutines.
+function(rowlock_asio_coroutines target)
+    foreach(macro IN ITEMS ASIO_HAS_CO_AWAIT ASIO_HAS_STD_COROUTINE)
+        target_compile_definitions(${target} PRIVATE $<$<CXX_COMPILER_ID:Clang>:${macro}=1> $<$<CXX_COMPILER_ID:Clang>:BOOST_${macro}=1>)
+    endforeach()
+endfunction()
+
 # rowlock_component(<component> SOURCES <file>...): the library rowlock_<component>, known as rowlock::<component>.
 function(rowlock_component component)
     cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES")
