@@ -98,9 +98,11 @@ round::nemesis failovers_of(const std::shared_ptr<Pair>& servers) {
       let_pass_at_most(1s, random);
     }
     servers->cut_off_standby();
-    let_pass_at_most(500ms, random);
-    servers->fail_over();
+    std::this_thread::sleep_for(300ms);
     let_pass_at_most(1s, random);
+    servers->fail_over();
+    std::this_thread::sleep_for(quarantine_of_subjects);
+    let_pass_at_most(2s, random);
   };
 }
 

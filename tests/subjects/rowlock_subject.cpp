@@ -39,7 +39,8 @@ void migrate_subjects(const std::string& url) { connect_subjects(url).migrate();
 void migrate_and_guard(const std::string& url) {
   auto locks = connect_subjects(url);
   locks.migrate();
-  static_cast<void>(locks.set_guard(std::chrono::seconds{4}));
+  static_cast<void>(locks.set_guard(quarantine_of_subjects));
+  locks.acquire("first").release();  // when the quarantine is over that begins with the guard
 }
 
 }  // namespace

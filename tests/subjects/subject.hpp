@@ -15,6 +15,8 @@ namespace rowlock::test {
 inline constexpr std::chrono::milliseconds lease_of_subjects{800};
 /// So often a lock that ends with its session asks whether that is there.
 inline constexpr std::chrono::milliseconds ping_of_subjects{100};
+/// Of rowlock's guard.
+inline constexpr std::chrono::seconds quarantine_of_subjects{4};
 /// All that are locked.
 inline constexpr const char* names_of_subjects[] = {"a", "b", "c"};
 
