@@ -238,7 +238,7 @@ class contest {
         one = start(random);
       } else {
         one->pause();
-        let_pass_at_most(2 * lease_of_subjects, random);
+        let_pass_at_most(2 * lease_of_subjects(), random);
         one->resume();
       }
     }
@@ -278,11 +278,13 @@ class contest {
 
 class comparison : public testing::TestWithParam<subject_kind> {
  protected:
+  void TearDown() override { ::unsetenv(long_holds); }
   static bool is_ours() { return GetParam().name.starts_with("rowlock"); }
 
   static verdict_of_history play(fault what, std::string_view called) {
     const auto time =
         std::max<std::chrono::seconds>(2s, soak_time() / testing::UnitTest::GetInstance()->test_to_run_count());
+    if (what == fault::failovers) ::setenv(long_holds, "on", 1);
     const auto where = ground_of(GetParam(), what);
     contest one{GetParam(), where};
     one.play(time, what == fault::processes);

@@ -52,14 +52,14 @@ class expiring_row : public subject {
                    "INSERT INTO locks_by_hand VALUES ($1, $2, now() + $3::bigint * interval '1 millisecond') ON "
                    "CONFLICT (name) DO UPDATE SET owner = EXCLUDED.owner, expires_at = EXCLUDED.expires_at WHERE "
                    "locks_by_hand.expires_at < now() RETURNING 1",
-                   {name_, owner_, std::to_string(lease_of_subjects.count())})
+                   {name_, owner_, std::to_string(lease_of_subjects().count())})
                .rows() > 0;
   }
   bool is_held() noexcept override { return true; }
   void release() override { line_.run("DELETE FROM locks_by_hand WHERE name = $1 AND owner = $2", {name_, owner_}); }
 
  protected:
-  bool is_within_lease() const noexcept { return sent_.is_within(lease_of_subjects); }
+  bool is_within_lease() const noexcept { return sent_.is_within(lease_of_subjects()); }
 
  private:
   lasting_line line_;

@@ -62,9 +62,9 @@ class redis_lock final : public subject {
     owner_ = std::to_string(lasting_number()) + "-" + std::to_string(++last);
     name_ = name;
     sent_.begin();
-    return run({"SET", name_, owner_, "NX", "PX", std::to_string(lease_of_subjects.count())}) == "OK";
+    return run({"SET", name_, owner_, "NX", "PX", std::to_string(lease_of_subjects().count())}) == "OK";
   }
-  bool is_held() noexcept override { return sent_.is_within(lease_of_subjects); }
+  bool is_held() noexcept override { return sent_.is_within(lease_of_subjects()); }
   void release() override {
     run({"EVAL", "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) else return 0 end",
          "1", name_, owner_});

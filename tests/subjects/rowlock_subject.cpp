@@ -18,7 +18,7 @@ class rowlock_subject final : public subject {
       : locks_{client::connect(url, {.call_timeout = std::chrono::seconds{1}, .observer = silent()})} {}
 
   bool try_acquire(const std::string& name) override {
-    held_ = locks_.try_acquire(name, {.lease = lease_of_subjects});
+    held_ = locks_.try_acquire(name, {.lease = lease_of_subjects()});
     return held_.has_value();
   }
   bool is_held() noexcept override { return held_->why_lost() == loss_reason::none; }
@@ -40,7 +40,8 @@ void migrate_and_guard(const std::string& url) {
   auto locks = connect_subjects(url);
   locks.migrate();
   static_cast<void>(locks.set_guard(quarantine_of_subjects));
-  locks.acquire("first").release();  // when the quarantine is over that begins with the guard
+  locks.acquire("first", {.lease = lease_of_subjects()})
+      .release();  // when the quarantine is over that begins with the guard
 }
 
 }  // namespace

@@ -2,17 +2,25 @@
 
 #include <chrono>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <ostream>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "history/player.hpp"
+
 // Locks as programs make them, with rowlock and without, for the same faults and the same judge: docs/evidence.md.
 
 namespace rowlock::test {
 
-inline constexpr std::chrono::milliseconds lease_of_subjects{800};
+/// Leases and holds are longer where what is disturbed is away for a second: those who play have `long_holds` in their
+/// environment.
+inline std::chrono::milliseconds lease_of_subjects() {
+  return std::chrono::milliseconds{std::getenv(long_holds) != nullptr ? 4000 : 800};
+}
+inline std::chrono::microseconds longest_hold_of_subjects() { return lease_of_subjects() / 2; }
 /// So often a lock that ends with its session asks whether that is there.
 inline constexpr std::chrono::milliseconds ping_of_subjects{100};
 /// Of rowlock's guard.

@@ -68,7 +68,7 @@ class user_of_subject {
     b.end = b.begin;
     if (lock_->is_held()) {
       const auto number = record_.begins(b);
-      const std::int64_t longest = random_() % 4 == 0 ? 400'000 : 10'000;
+      const std::int64_t longest = random_() % 4 == 0 ? longest_hold_of_subjects().count() : 10'000;
       const auto until = b.begin + static_cast<std::int64_t>(random_()) % longest;
       bool is_held = true;
       for (auto now = b.begin; is_held; now = shared_clock()) {
