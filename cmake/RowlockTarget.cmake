@@ -32,10 +32,12 @@ function(rowlock_program target)
     rowlock_unity(${target} 8)
 endfunction()
 
-# rowlock_asio_coroutines(<target>): with clang, Asio before 1.24 does not see that libstdc++ has coroutines.
-function(rowlock_asio_coroutines target)
+# rowlock_asio(<target>): it uses Asio. With clang, Asio before 1.24 does not see that libstdc++ has coroutines.
+function(rowlock_asio target)
+    target_include_directories(${target} SYSTEM PRIVATE "${Asio_INCLUDE_DIR}")
     foreach(macro IN ITEMS ASIO_HAS_CO_AWAIT ASIO_HAS_STD_COROUTINE)
-        target_compile_definitions(${target} PRIVATE $<$<CXX_COMPILER_ID:Clang>:${macro}=1> $<$<CXX_COMPILER_ID:Clang>:BOOST_${macro}=1>)
+        target_compile_definitions(${target} PRIVATE
+            $<$<CXX_COMPILER_ID:Clang>:${macro}=1> $<$<CXX_COMPILER_ID:Clang>:BOOST_${macro}=1>)
     endforeach()
 endfunction()
 

@@ -1,5 +1,4 @@
 #include <exception>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,16 +30,12 @@ class named_lock final : public subject {
   void release() override { says("RELEASE_LOCK(" + name_ + ")"); }
 
  private:
-  bool says(const std::string& what) try {
-    if (!line_) line_.emplace(to_);
-    return line_->run("SELECT " + what).number(0, 0) == 1;
-  } catch (const std::exception&) {
-    line_.reset();
-    throw;
+  bool says(const std::string& what) {
+    return line_.with([&](const my_connection& by) { return by.run("SELECT " + what).number(0, 0) == 1; });
   }
 
   const server_address to_;
-  std::optional<my_connection> line_;
+  lasting<my_connection, server_address> line_{to_};
   std::string name_;
   since asked_;
 };

@@ -1,10 +1,9 @@
-#include <atomic>
 #include <exception>
-#include <optional>
+#include <initializer_list>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "process/roles.hpp"
 #include "subjects/subject.hpp"
 #include "support/pq_connection.hpp"
 
@@ -12,22 +11,15 @@ namespace rowlock::test {
 
 namespace {
 
-/// Connects when it is needed, and again after an error.
 class lasting_line {
  public:
-  explicit lasting_line(std::string url) : url_{std::move(url)} {}
-
-  pq_result run(const std::string& sql, std::initializer_list<std::string_view> arguments = {}) try {
-    if (!line_) line_.emplace(url_);
-    return line_->run(sql, arguments);
-  } catch (const std::exception&) {
-    line_.reset();
-    throw;
+  explicit lasting_line(const std::string& url) : line_{url} {}
+  pq_result run(const std::string& sql, std::initializer_list<std::string_view> arguments = {}) {
+    return line_.with([&](const pq_connection& by) { return by.run(sql, arguments); });
   }
 
  private:
-  const std::string url_;
-  std::optional<pq_connection> line_;
+  lasting<pq_connection, std::string> line_;
 };
 
 void make_table(const std::string& url) {
@@ -43,8 +35,7 @@ class expiring_row : public subject {
   explicit expiring_row(const std::string& url) : line_{url} {}
 
   bool try_acquire(const std::string& name) override {
-    static std::atomic<int> last{0};
-    owner_ = std::to_string(lasting_number()) + "-" + std::to_string(++last);
+    owner_ = new_owner();
     name_ = name;
     sent_.begin();
     return line_

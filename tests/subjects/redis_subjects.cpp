@@ -1,13 +1,11 @@
 #include <signal.h>
 
-#include <atomic>
 #include <exception>
-#include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "process/roles.hpp"
 #include "subjects/redis_connection.hpp"
 #include "subjects/redis_server.hpp"
 #include "subjects/subject.hpp"
@@ -55,14 +53,14 @@ namespace {
 /// SET NX PX; its program looks at its own clock.
 class redis_lock final : public subject {
  public:
-  explicit redis_lock(const std::string& url) : to_{parse_address(url)} {}
+  explicit redis_lock(const std::string& url) : line_{parse_address(url)} {}
 
   bool try_acquire(const std::string& name) override {
-    static std::atomic<int> last{0};
-    owner_ = std::to_string(lasting_number()) + "-" + std::to_string(++last);
+    owner_ = new_owner();
     name_ = name;
     sent_.begin();
-    return run({"SET", name_, owner_, "NX", "PX", std::to_string(lease_of_subjects().count())}) == "OK";
+    const auto lease = std::to_string(lease_of_subjects().count());
+    return run({"SET", name_, owner_, "NX", "PX", lease}) == "OK";
   }
   bool is_held() noexcept override { return sent_.is_within(lease_of_subjects()); }
   void release() override {
@@ -71,16 +69,11 @@ class redis_lock final : public subject {
   }
 
  private:
-  std::string run(const std::vector<std::string>& words) try {
-    if (!line_) line_.emplace(to_);
-    return line_->run({words.begin(), words.end()});
-  } catch (const std::exception&) {
-    line_.reset();
-    throw;
+  std::string run(const std::vector<std::string_view>& words) {
+    return line_.with([&](const redis_connection& by) { return by.run(words); });
   }
 
-  const server_address to_;
-  std::optional<redis_connection> line_;
+  lasting<redis_connection, server_address> line_;
   std::string name_;
   std::string owner_;
   since sent_;

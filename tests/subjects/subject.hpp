@@ -1,15 +1,20 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
+#include <exception>
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "history/player.hpp"
+#include "process/roles.hpp"
 
 // Locks as programs make them, with rowlock and without, for the same faults and the same judge: docs/evidence.md.
 
@@ -72,6 +77,32 @@ class since {
  private:
   std::chrono::steady_clock::time_point at_{};
 };
+
+/// A connection for a subject: made when it is needed, and again after an error. Nothing is repeated.
+template <class Connection, class Address>
+class lasting {
+ public:
+  explicit lasting(Address to) : to_{std::move(to)} {}
+
+  template <class Call>
+  auto with(Call call) try {
+    if (!connection_) connection_.emplace(to_);
+    return call(*connection_);
+  } catch (const std::exception&) {
+    connection_.reset();
+    throw;
+  }
+
+ private:
+  const Address to_;
+  std::optional<Connection> connection_;
+};
+
+/// An owner of one lock, unique in all processes.
+inline std::string new_owner() {
+  static std::atomic<int> last{0};
+  return std::to_string(lasting_number()) + "-" + std::to_string(++last);
+}
 
 inline void prepare_nothing(const std::string& /*url*/) {}
 

@@ -73,8 +73,7 @@ class user_of_subject {
       bool is_held = true;
       for (auto now = b.begin; is_held; now = shared_clock()) {
         is_held = lock_->is_held();
-        if (!is_held) break;
-        b.end = now;
+        if (is_held) b.end = now;
         if (now >= until) break;
         std::this_thread::sleep_for(1ms);
       }
