@@ -68,7 +68,12 @@ class async_receiver {
   async_receiver& operator=(const async_receiver&) = delete;
   virtual ~async_receiver() = default;
   virtual void answered(async_answer<T> answer) = 0;
+  /// The coroutine that the answer resumes, if there is one.
+  virtual std::coroutine_handle<> coroutine() const noexcept { return {}; }
 };
+
+/// Resumes it. If it then awaits another asynchronous call, the thread that carries this one goes on with that.
+ROWLOCK_EXPORT void resume(std::coroutine_handle<> waiting);
 
 /// Begins a call; its end is requested by the source.
 template <class T>
@@ -203,8 +208,9 @@ class async_call<T>::awaiter {
         if (to_->is_abandoned) return;  // a granted lock is released with the answer
         to_->answer.emplace(std::move(answer));
       }
-      to_->waiting.resume();
+      detail::resume(to_->waiting);
     }
+    std::coroutine_handle<> coroutine() const noexcept override { return to_->waiting; }
 
    private:
     const std::shared_ptr<shared> to_;

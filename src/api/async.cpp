@@ -110,6 +110,25 @@ const lock_options& detail::default_options() noexcept {
   return the;
 }
 
+// --- coroutines ------------------------------------------------------------------------------------------------------
+
+namespace {
+
+thread_local std::coroutine_handle<> resumed_here;
+
+}  // namespace
+
+void detail::resume(std::coroutine_handle<> waiting) {
+  struct scope {
+    std::coroutine_handle<> before;
+    ~scope() { resumed_here = before; }
+  };
+  const scope while_it_runs{std::exchange(resumed_here, waiting)};
+  waiting.resume();
+}
+
+bool detail::is_resumed_here(std::coroutine_handle<> one) noexcept { return one && one == resumed_here; }
+
 // --- acquiring -------------------------------------------------------------------------------------------------------
 
 async_call<held_lock> client::acquire_async(const lock_name& name, const lock_options& options, std::stop_token stop) {

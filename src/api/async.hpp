@@ -2,6 +2,7 @@
 
 #include <rowlock/async.hpp>
 
+#include <coroutine>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -117,16 +118,21 @@ class carried_call final : public engine::runner::call, public engine::flow {
   const std::stop_callback<wake_up> by_end_;
 };
 
+/// Whether this coroutine was resumed by resume() on this thread, and has not suspended itself since. When it does, its
+/// thread returns to resume().
+bool is_resumed_here(std::coroutine_handle<> one) noexcept;
+
 /// Begins it. Throws client_closed and used_after_fork.
 template <class T, class Body>
 std::stop_source begin(const core_ptr& core, Body body, const std::stop_token& stop, executor where,
                        std::unique_ptr<async_receiver<T>> to) {
   core->db.check_usable();
   if (!where) where = core->options().executor;
+  const bool returns = is_resumed_here(to->coroutine());
   const auto one =
       std::make_shared<carried_call<T, Body>>(core, std::move(body), stop, std::move(where), std::move(to));
   auto end = one->end();
-  if (!core->asynchronous.start(one)) core->db.check_usable();
+  if (!core->asynchronous.start(one, returns)) core->db.check_usable();
   return end;
 }
 

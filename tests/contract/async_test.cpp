@@ -7,6 +7,7 @@
 #include <future>
 #include <memory>
 #include <optional>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -158,6 +159,36 @@ TEST_P(asynchronous, is_answered_on_a_thread_of_the_client) {
     answered.set_value(std::this_thread::get_id());
   });
   EXPECT_NE(answered.get_future().get(), std::this_thread::get_id());
+}
+
+// To wake another thread would take longer than the call.
+TEST_P(asynchronous, a_coroutine_stays_on_the_thread_that_resumes_it) {
+  std::set<std::thread::id> threads;
+  std::promise<void> done;
+  [](client& by, lock_options with, std::set<std::thread::id>& on, std::promise<void>& when_done) -> free_coroutine {
+    for (int i = 0; i < 1000; ++i) {
+      auto held = co_await by.acquire_async("orders/42", with);
+      on.insert(std::this_thread::get_id());
+      co_await held.release_async();
+      on.insert(std::this_thread::get_id());
+    }
+    when_done.set_value();
+  }(locks_, usual_, threads, done);
+  done.get_future().get();
+  EXPECT_EQ(threads.size(), 1U);
+}
+
+TEST_P(asynchronous, a_thread_that_blocks_leaves_the_calls_that_it_began_to_the_others) {
+  std::promise<void> done;
+  [](client& by, lock_options with, std::promise<void>& when_done) -> free_coroutine {
+    const auto held = co_await by.acquire_async("orders/42", with);
+    for (const auto way : {way_of_calling::callback, way_of_calling::coroutine}) {
+      auto other = begin(by.acquire_async("orders/43", with), way);
+      EXPECT_EQ(text_of(other), "");
+    }
+    when_done.set_value();
+  }(locks_, usual_, done);
+  done.get_future().get();
 }
 
 TEST_P(asynchronous, is_answered_by_the_executor_of_the_client_or_of_the_call) {

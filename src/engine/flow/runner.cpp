@@ -126,7 +126,7 @@ runner::runner(std::size_t threads) : threads_{threads}, shared_{std::make_share
 
 runner::~runner() { close(base::now()); }
 
-bool runner::start(std::shared_ptr<call> one) {
+bool runner::start(std::shared_ptr<call> one, bool returns) {
   const auto s = shared_->state.lock();
   if (s->is_closed) return false;
   while (s->threads.size() < threads_) {
@@ -138,7 +138,7 @@ bool runner::start(std::shared_ptr<call> one) {
     }
   }
   s->ready.emplace(base::instant{}, std::move(one));
-  shared_->notify(*s);
+  if (s->is_closing || !returns || carried_for != shared_.get()) shared_->notify(*s);
   return true;
 }
 

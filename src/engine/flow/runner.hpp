@@ -53,8 +53,9 @@ class runner {
   runner& operator=(const runner&) = delete;
   ~runner();
 
-  /// false: it is closed. Throws if no thread can be started.
-  bool start(std::shared_ptr<call> one);
+  /// false: it is closed. Throws if no thread can be started. `returns`: the calling thread returns at once to whoever
+  /// called it; if it is one of these threads, it carries the call itself, and no other has to be woken.
+  bool start(std::shared_ptr<call> one, bool returns = false);
   /// All calls wake, and their waits must be over by then. Returns when they have ended, except the one that closes, or
   /// at the deadline.
   void close(base::instant deadline) noexcept;
