@@ -290,6 +290,17 @@ TEST_P(slow_network, that_does_not_come_back_in_time_is_told_before_the_lease_en
   EXPECT_TRUE(locks.try_acquire_for("orders/42", soon).has_value()) << "the client itself goes on";
 }
 
+// Where a network is silent for some seconds, TCP may repeat what it has sent only long after that.
+TEST_P(slow_network, that_loses_what_a_new_connection_sends_costs_only_that_one) {
+  auto locks = connect_by_proxy({.call_timeout = 3 * patience});
+  proxy().cut();
+  proxy().on_request([](std::string_view /*any*/) { return true; }, tcp_proxy::action::black_hole_before);
+  background call{[&](const std::stop_token&) { return locks.try_acquire("orders/42").has_value(); }};
+  EXPECT_TRUE(call.is_done_within(patience));
+  EXPECT_TRUE(call.get());
+  EXPECT_TRUE(proxy().has_acted());
+}
+
 TEST_P(slow_network, that_refuses_connections_is_ridden_out_by_a_wait) {
   auto locks = connect_through_proxy();
   proxy().refuse(true);

@@ -55,6 +55,7 @@ struct pool_test : testing::Test {
   std::atomic<int> opened = 0;
   std::atomic<int> allowed = 1'000;  // by the server
   std::atomic<bool> hangs = false;
+  std::atomic<bool> hangs_at_first = false;
   std::atomic<bool> fails_only_first = false;
   std::unique_ptr<pool> all;
 
@@ -62,7 +63,7 @@ struct pool_test : testing::Test {
     all = std::make_unique<pool>(
         [this](const driver::limits& until) {
           const bool is_first = ++begun == 1;
-          eventually([&] { return !hangs || until.stop.stop_requested(); });
+          eventually([&] { return !(hangs || (hangs_at_first && is_first)) || until.stop.stop_requested(); });
           if (opened >= allowed && (is_first || !fails_only_first))
             throw detail::error_access::make(errc::connection_failed, "too many connections for role",
                                              {.retryable = true, .connection_unusable = true, .sqlstate = "53300"});
@@ -214,6 +215,23 @@ TEST_F(pool_test, opens_as_many_at_once_as_calls_wait) {
   threads.clear();
   EXPECT_EQ(got.size(), 4U);
   EXPECT_LE(opened, 3);
+}
+
+TEST_F(pool_test, opens_another_beside_one_that_hangs) {
+  make(8);
+  hangs_at_first = true;
+  const auto began = base::now();
+  EXPECT_NO_THROW(all->borrow({.deadline = began + test::patience}));
+  EXPECT_EQ(begun, 2);
+  EXPECT_GE(base::now() - began, 500ms);
+}
+
+// It may be busy.
+TEST_F(pool_test, opens_ever_fewer_beside_those_that_hang) {
+  make(8);
+  hangs = true;
+  EXPECT_THROW(all->borrow({.deadline = base::now() + 1600ms}), error);
+  EXPECT_LE(begun, 3) << "at once, after 0.5 s and after 1.5 s";
 }
 
 TEST_F(pool_test, ends_without_those_that_hang) {

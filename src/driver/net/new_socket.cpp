@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
+#include <condition_variable>
 #include <cstring>
 #include <filesystem>
 #include <map>
@@ -75,10 +77,48 @@ bool leads_there(int number, const other_end& to) {
   return to.is_local ? peer->any.sa_family == AF_UNIX : port_of(*peer) == to.port;
 }
 
+/// Threads that open a connection to the same target do so one after the other. If one takes long, perhaps because the
+/// target is silent, the next no longer waits for it: a socket that is there already is not taken for a new one.
+class turn {
+ public:
+  class use {
+   public:
+    explicit use(turn& of) : of_{of}, is_mine_{of.take()} {}
+    use(const use&) = delete;
+    use& operator=(const use&) = delete;
+    ~use() {
+      if (is_mine_) of_.end();
+    }
+
+   private:
+    turn& of_;
+    const bool is_mine_;
+  };
+
+ private:
+  bool take() {
+    constexpr std::chrono::milliseconds longest{500};
+    std::unique_lock lock{mutex_};
+    if (!ended_.wait_for(lock, longest, [&] { return !is_taken_; })) return false;
+    return is_taken_ = true;
+  }
+  void end() noexcept {
+    {
+      const std::lock_guard lock{mutex_};
+      is_taken_ = false;
+    }
+    ended_.notify_one();
+  }
+
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  bool is_taken_ = false;
+};
+
 /// One for each target, kept for ever: targets are few.
 struct turns {
   std::mutex guard;
-  std::map<std::string, std::unique_ptr<std::mutex>> of;
+  std::map<std::string, std::unique_ptr<turn>> of;
 };
 
 // Never destroyed: threads may be connecting when the program ends.
@@ -88,10 +128,10 @@ turns* const all = new turns;
 // So all turns are constructed anew, in the same place, because nothing may be allocated here.
 [[maybe_unused]] const int registered = pthread_atfork(nullptr, nullptr, [] { ::new (all) turns; });
 
-std::mutex& turn_for(const std::string& target) {
+turn& turn_for(const std::string& target) {
   const std::lock_guard lock{all->guard};
   auto& found = all->of[target];
-  if (!found) found = std::make_unique<std::mutex>();
+  if (!found) found = std::make_unique<turn>();
   return *found;
 }
 
@@ -100,7 +140,7 @@ std::mutex& turn_for(const std::string& target) {
 int open_and_find_socket(const other_end& leads_to, const std::string& target,
                          const std::function<ask_local_port()>& open) {
   constexpr int attempts = 5;
-  const std::lock_guard my_turn{turn_for(target)};
+  const turn::use mine{turn_for(target)};
   for (int i = 0; i < attempts; ++i) {
     std::set<ino_t> before;
     for (const auto& s : sockets()) before.insert(s.inode);

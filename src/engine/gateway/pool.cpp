@@ -32,9 +32,13 @@ std::unique_ptr<driver::session> pool::take(const driver::limits& until, purpose
   auto& line = state->waiting.at(static_cast<std::size_t>(what_for));
   const auto place = line.insert(line.end(), &self);
   serve(*state);
-  if (!base::wait_until(self.woken, state.lock(), until.deadline, until.stop, [&] { return self.has_turn; })) {
-    line.erase(place);
-    give_up(*state, until);
+  while (!base::wait_until(self.woken, state.lock(), std::min(until.deadline, next_overdue(*state)), until.stop,
+                           [&] { return self.has_turn; })) {
+    if (until.stop.stop_requested() || base::now() >= until.deadline) {
+      line.erase(place);
+      give_up(*state, until);
+    }
+    serve(*state);
   }
   if (self.failure) std::rethrow_exception(self.failure);
   return std::move(self.session);
@@ -95,12 +99,27 @@ std::size_t pool::wanted(const contents& in) const noexcept {
   return renewing.size() + releasing.size() + std::min(usual.size(), most_usual_ - in.usual);
 }
 
-// Not from a server or a resolver that is silent: it may answer another.
+// No session is expected any more from a server, a network or a resolver that has been silent for so long: it may
+// answer another dial. The more of them are under way, the longer: a server that is only busy is not kept busy by that.
+duration pool::overdue_after(const contents& in) noexcept {
+  constexpr duration usual_time = std::chrono::milliseconds{500};
+  return usual_time * std::count_if(in.dials.begin(), in.dials.end(), [](const dial& d) { return d.is_under_way; });
+}
+
 std::size_t pool::expected_soon(const contents& in) noexcept {
-  constexpr auto usual_time = std::chrono::milliseconds{500};
-  const auto since = base::now() - usual_time;
+  const auto since = base::now() - overdue_after(in);
   return static_cast<std::size_t>(std::count_if(in.dials.begin(), in.dials.end(),
                                                 [&](const dial& d) { return d.is_under_way && d.began > since; }));
+}
+
+// When that is the case for the next of them.
+base::instant pool::next_overdue(const contents& in) noexcept {
+  const auto now = base::now();
+  const auto longest = overdue_after(in);
+  auto out = base::instant::max();
+  for (const auto& each : in.dials)
+    if (each.is_under_way && each.began + longest > now) out = std::min(out, each.began + longest);
+  return out;
 }
 
 // --- opening ---------------------------------------------------------------------------------------------------------

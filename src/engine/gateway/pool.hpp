@@ -35,7 +35,8 @@ enum class purpose : std::uint8_t {
 ///
 /// A session is opened by a thread of its own, which no call cuts. If its call has left meanwhile, stopped or out of
 /// time, the session goes to the next one. Otherwise calls that leave sooner than a busy server answers would open
-/// connections without end, which keep the server busy, and none would ever be used.
+/// connections without end, which keep the server busy, and none would ever be used. If the server is silent for long,
+/// another session is opened beside: what the first one said may be lost.
 ///
 /// If the server permits this client fewer than `most`, the pool uses those that it has, and tries to open more from
 /// time to time.
@@ -149,7 +150,9 @@ class pool {
   bool may_open(const contents& in) const noexcept;
   bool may_have_one(const contents& in, purpose what_for) const noexcept;
   std::size_t wanted(const contents& in) const noexcept;
+  static duration overdue_after(const contents& in) noexcept;
   static std::size_t expected_soon(const contents& in) noexcept;
+  static base::instant next_overdue(const contents& in) noexcept;
   static std::unique_ptr<driver::session> take_idle(contents& from);
   static std::vector<std::unique_ptr<driver::session>> take_all_idle(contents& from) noexcept;
   void serve(contents& from) noexcept;
