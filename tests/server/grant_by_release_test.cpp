@@ -42,15 +42,6 @@ ROWLOCK_SUITE_ON_EACH_SERVER(grant_by_release);
 class used_ticket : public grant_by_release {};
 ROWLOCK_SUITE_ON_SERVERS(used_ticket, on("postgresql", servers()));
 
-TEST_P(used_ticket, is_deleted_by_the_claim) {
-  auto held = first_.acquire("orders/42", in_turn);
-  background one{waiting(second_)};
-  ASSERT_TRUE(has_a_ticket_marked(1));
-  held.release();
-  const auto mine = one.get();
-  EXPECT_EQ(db().tickets(), 0);
-}
-
 // Its client refreshes it just then, for longer than a claim, or a release, waits for that.
 TEST_P(used_ticket, is_granted_nothing_again_even_if_it_cannot_be_deleted_at_once) {
   auto held = first_.acquire("orders/42", in_turn);

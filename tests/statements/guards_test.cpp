@@ -628,6 +628,27 @@ TEST_P(statements, that_vacate_what_has_expired_leave_the_rest) {
   });
 }
 
+// So a later release finds no ticket that it might grant the name again. MySQL and SQLite mark it with the grant.
+TEST_P(statements_on_postgresql, that_claim_a_granted_name_delete_the_ticket) {
+  name_ = "name";
+  make_mine({verb::release}, false);
+  enqueue_and_mark();
+  EXPECT_TRUE(run(verb::release));
+  EXPECT_EQ(row().acquisition, attempt_);
+  EXPECT_EQ(db().tickets(), 1);
+  const std::vector<store::argument> given{{field::name, std::string_view{name_}},
+                                           {field::owner, std::string_view{"app:there:1:1"}},
+                                           {field::thread, std::string_view{"1"}},
+                                           {field::acquisition, mine},
+                                           {field::lease, microseconds(1h)},
+                                           {field::ticket, ticket_},
+                                           {field::turn, ticket_},
+                                           {field::patience, std::int64_t{0}}};
+  EXPECT_EQ(driver::text(ask(verb::acquire_in_turn, given).at(0)[7]), attempt_);
+  EXPECT_EQ(row().acquisition, attempt_);
+  EXPECT_EQ(db().tickets(), 0);
+}
+
 TEST_P(statements_on_postgresql, that_grant_leave_a_name_alone_that_was_taken_since_they_looked) {
   for_each(grants, [&](const form& f) {
     make_free(db().now());
