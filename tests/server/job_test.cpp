@@ -36,6 +36,9 @@ class run_with_a_lost_reply : public on_each_with<proxy_test, way_to_lose> {
 };
 ROWLOCK_SUITE_ON_EACH_SERVER_WITH_EACH(run_with_a_lost_reply, ways);
 
+using run_without_a_server = on_each_server_by_proxy;
+ROWLOCK_SUITE_ON_EACH_SERVER(run_without_a_server);
+
 TEST_P(run_with_a_lost_reply, to_its_begin_is_begun_once) {
   constexpr duration wait{123'456'789};  // only begin_run has it
   job mine{locks_, nightly, {.every = period, .retries = 5, .retry_wait = wait, .lock = {.lease = long_lease}}};
@@ -75,6 +78,24 @@ TEST_P(run_with_a_lost_reply, to_its_end_after_its_lock_was_lost_is_lost) {
   EXPECT_TRUE(proxy().has_acted());
   EXPECT_EQ(its.finish(theirs, *next.run, {}).what, job_status::succeeded);
   EXPECT_EQ(db().number("SELECT count(*) FROM rowlock_job_run WHERE succeeded = 1"), 1);
+}
+
+// Not until the lease is over is it certain that nothing is written any more; and whether something was, the server
+// alone can say.
+TEST_P(run_without_a_server, has_an_unknown_end_once_its_lease_is_over) {
+  auto locks = connect_through_proxy();
+  job mine{locks, nightly, {.every = period}};
+  const auto held = locks.acquire(nightly, {.lease = 2s, .renew = false});
+  const auto begun = mine.begin(held);
+  ASSERT_EQ(begun.what, job_status::begun);
+  on_request(tcp_proxy::contains(nightly, "succeeded"), tcp_proxy::action::cut_before);
+  proxy().refuse(true);
+  const test_thread away{[&] {
+    if (eventually([&] { return proxy().has_acted(); })) proxy().cut();
+  }};
+  const auto thrown = error_of([&] { return mine.finish(held, *begun.run, {}); });
+  EXPECT_TRUE(thrown.value().outcome_is_unknown()) << thrown->what();
+  EXPECT_NE(held.why_lost(), loss_reason::none);
 }
 
 }  // namespace

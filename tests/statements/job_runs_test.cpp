@@ -191,6 +191,19 @@ TEST_P(run_statements, forget_old_runs_and_not_the_last) {
   EXPECT_EQ(runs(), all{"0.1 10 open"}) << "its period has not ended";
 }
 
+TEST_P(run_statements, forget_none_of_the_last_of_each_job) {
+  begin(lock(1), -5);
+  begin(lock(2), -4);
+  db().execute("UPDATE rowlock_job_run SET job = 'another'");
+  begin(lock(3), -3);
+  begin(lock(4), -2);
+  begin(lock(5), -2);
+  forget(2, 0s);
+  EXPECT_EQ(runs(), (all{"-5.1 1 open", "-4.1 2 open", "-2.1 4 open", "-2.2 5 open"}));
+  forget(1, 0s);
+  EXPECT_EQ(runs(), (all{"-4.1 2 open", "-2.2 5 open"}));
+}
+
 // So no other client is granted the name until what they have written is committed, even if the lease ends meanwhile.
 TEST_P(run_statements, keep_the_row_of_the_lock_until_they_are_committed) {
   if (GetParam().name == "sqlite") GTEST_SKIP() << "one connection writes at a time";
