@@ -105,8 +105,10 @@ try() {
 }
 
 rowlock migrate 2>/dev/null
+tried=
 for shell in sh dash bash zsh; do
-    [[ -x $(command -v "$shell") ]] || continue
+    program=$(realpath "$(command -v "$shell" || true)" 2>/dev/null) && [[ " $tried" != *" $program "* ]] || continue
+    tried+="$program "
     for strict in -u -eu; do
         for n in 1 2; do
             [[ $n$strict != 1-u ]] || continue  # a script that ends with its one command

@@ -96,10 +96,10 @@ check_files_are_of_one_package
 ! command -v lintian >/dev/null || quietly lintian --allow-root --fail-on error,warning \
     --suppress-tags maintscript-calls-ldconfig,package-name-doesnt-match-sonames "$scratch"/packages/*.deb
 
+# What programs find there, package_install tries in all its forms.
 prefix=$scratch/root/usr
-check_find_package "$prefix" rowlock::sqlite COMPONENTS sqlite
-check_pkg_config "$prefix" rowlock-sqlite
-check_servers "$prefix"
+check_find_package "$prefix" rowlock::rowlock
+check_pkg_config "$prefix" rowlock
 check_command "$prefix"
 check_manual "$prefix"
 check_guides "$prefix"
