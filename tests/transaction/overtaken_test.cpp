@@ -21,6 +21,7 @@ class overtaken : public transaction_test {
 };
 ROWLOCK_SUITE_IN(overtaken, on_servers(each_place()));
 ROWLOCK_SUITE_LIKE_IN(overtaken_on_mysql, overtaken, on("mysql", each_place()));
+ROWLOCK_SUITE_LIKE_IN(overtaken_by_a_failover, overtaken, on_servers(usual_places()));
 
 TEST_P(overtaken, lock_in_leaves_a_lease_alone_that_was_granted_since_the_pool_was_asked) {
   by().begin();
@@ -35,6 +36,26 @@ TEST_P(overtaken, lock_in_leaves_a_lease_alone_that_was_granted_since_the_pool_w
   EXPECT_FALSE(got);
   by().rollback();
   EXPECT_NO_THROW(theirs.release());
+}
+
+// Its client has seen that there is no guard, so long ago that it has to look again.
+TEST_P(overtaken_by_a_failover, lock_in_follows_a_guard_that_was_switched_on_since_it_was_last_seen) {
+  ASSERT_TRUE(can_lock_in());
+  const auto long_ago = others().acquire("orders/43", {.lease = 10'500ms, .renew = false});
+  ASSERT_TRUE(has_expired("orders/43"));
+  static_cast<void>(others().set_guard(2s));
+  by().begin();
+  way().on_request(tcp_proxy::contains("FOR UPDATE"), tcp_proxy::action::hold);
+  std::optional<transaction_lock> got;
+  background asks{[&](std::stop_token) { return error_of([&] { got = by().try_lock_in(locks(), "orders/42"); }); }};
+  ASSERT_TRUE(eventually([&] { return way().has_acted(); }));
+  db().execute("UPDATE rowlock_guard SET incarnation = 'former'");
+  way().let_go();
+  const auto e = asks.get();
+  EXPECT_TRUE(!e || e->is_retryable()) << e->what();
+  EXPECT_FALSE(got);
+  by().rollback();
+  EXPECT_TRUE(locks().guard().left.has_value());
 }
 
 // It looks at the row first, and then makes the lease longer.
