@@ -180,12 +180,13 @@ class job_round {
   tally told_{};
 };
 
-bool is_long() { return is_soak() || is_full_tier(); }
 /// How long a test plays: its part of a soak.
 std::chrono::seconds time_to_play() {
   const auto part = soak_time() / testing::UnitTest::GetInstance()->test_to_run_count();
   return is_soak() ? std::max<std::chrono::seconds>(part, 10s) : std::chrono::seconds{many(60, 5)};
 }
+/// Whether all that may happen to runs happens in that time.
+bool is_long() { return time_to_play() >= 30s; }
 size_of_crew hundred_hosts() { return {.processes = 10, .hosts_of_each = 10, .jobs = 10, .each_of = 5}; }
 size_of_crew some_hosts() { return {.processes = 5, .hosts_of_each = 6, .jobs = 2}; }
 

@@ -54,12 +54,10 @@ for other in g++ clang++; do
 done
 
 for compiler in "${compilers[@]}"; do
-    for header in "${headers[@]}"; do
-        check_refused "$compiler" c++17 "$header"
-    done
-    check_refused "$compiler" c++11 rowlock.hpp
+    for standard in c++17 c++11; do check_refused "$compiler" "$standard" rowlock.hpp; done
     check_program "$compiler"
 done
 for header in "${headers[@]}"; do
+    check_refused "$CXX" c++17 "$header"
     is_for_a_driver_that_is_absent "$header" || check_taken "$CXX" "$header"
 done
