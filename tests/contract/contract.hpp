@@ -41,7 +41,7 @@ std::ostream& operator<<(std::ostream& out, const subject& s);
 /// tests send, most of all on PostgreSQL, which needs three times as long for a test as the others; and with
 /// asynchronous calls (ROWLOCK_TEST_CALLS) it has one pair.
 std::vector<subject> every_pair();
-/// Each database and each strategy: for what is the same code whichever strategy it is.
+/// Each database and each strategy, under a sanitizer unique_index: for what is the same code whichever strategy it is.
 std::vector<subject> usual_pairs();
 /// One pair: for what is the same code whichever database and strategy it is.
 std::vector<subject> any_pair();
