@@ -59,7 +59,7 @@ ROWLOCK_CONTRACT_SUITE(handing_over, leases(usual_pairs()));
 TEST_P(handing_over, loses_no_count_and_no_order_of_tokens) {
   auto locks = connect();  // without an observer: of millions of events
   constexpr int threads = 32;
-  const int enough = many(1'000'000, 20'000);
+  const int enough = many(1'000'000, 20'000 / slowness);
   int visits = 0;  // guarded by the lock, as is:
   fencing_token last;
   std::atomic<int> out_of_order{0};
