@@ -1,4 +1,5 @@
 #include "server/server_test.hpp"
+#include "support/test_thread.hpp"
 
 // The replies to what records a run are lost, in every way.
 

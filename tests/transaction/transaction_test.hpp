@@ -126,9 +126,11 @@ std::string place_name(const testing::TestParamInfo<place>& info);
   GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(suite); \
   INSTANTIATE_TEST_SUITE_P(in, suite, testing::ValuesIn(places), place_name)
 /// The same of another suite, for tests that need other places.
+// NOLINTBEGIN(bugprone-macro-parentheses): names of classes
 #define ROWLOCK_SUITE_LIKE_IN(suite, like, places) \
   class suite : public like {};                    \
   ROWLOCK_SUITE_IN(suite, places)
+// NOLINTEND(bugprone-macro-parentheses)
 
 /// Whether the call throws something after which the transaction is to be begun again.
 template <class Call>
