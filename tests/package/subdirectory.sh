@@ -5,9 +5,10 @@ source "${BASH_SOURCE[0]%/*}/common.sh"
 
 disabled=()
 for package in GTest CLI11 fmt nlohmann_json; do disabled+=("-DCMAKE_DISABLE_FIND_PACKAGE_$package=ON"); done
+configure() { quietly configure_consumer "" subdirectory -DFETCHCONTENT_SOURCE_DIR_ROWLOCK="$root" "${disabled[@]}" "$@"; }
+configure
 # Fast to build: what matters is what is built.
-quietly configure_consumer "" subdirectory -DFETCHCONTENT_SOURCE_DIR_ROWLOCK="$root" "${disabled[@]}" \
-    -DROWLOCK_WITH_{POSTGRESQL,MYSQL}=OFF -DCMAKE_CXX_FLAGS_RELEASE=-O0
+configure -DROWLOCK_WITH_{POSTGRESQL,MYSQL}=OFF -DCMAKE_CXX_FLAGS_RELEASE=-O0
 quietly "$cmake" --build "$scratch/consumer" --parallel "${CMAKE_BUILD_PARALLEL_LEVEL:-$(nproc)}"
 steps=$(find "$scratch/consumer" -name '*.o' -o -name 'librowlock_*.a' -o -path '*/out/consumer' | wc -l)
 [[ $steps -le 40 ]] || fail "rowlock took $steps steps to build"

@@ -1,3 +1,6 @@
+#include <functional>
+#include <optional>
+
 #include "support/server_database.hpp"
 #include "support/tcp_proxy.hpp"
 #include "transaction/transaction_test.hpp"
@@ -13,6 +16,21 @@ class overtaken : public transaction_test {
   tcp_proxy& way() { return way_; }
   caller& by() { return *by_; }
 
+  /// What happens when the request to lock the row is under way leaves nothing to lock.
+  void expect_no_lock(const std::function<void()>& meanwhile) {
+    by().begin();
+    way().on_request(tcp_proxy::contains("FOR UPDATE"), tcp_proxy::action::hold);
+    std::optional<transaction_lock> got;
+    background asks{[&](std::stop_token) { return error_of([&] { got = by().try_lock_in(locks(), "orders/42"); }); }};
+    ASSERT_TRUE(eventually([&] { return way().has_acted(); }));
+    meanwhile();
+    way().let_go();
+    const auto e = asks.get();
+    EXPECT_TRUE(!e || e->is_retryable()) << e->what();
+    EXPECT_FALSE(got);
+    by().rollback();
+  }
+
  private:
   server_database& server() const { return dynamic_cast<server_database&>(db()); }
 
@@ -24,18 +42,9 @@ ROWLOCK_SUITE_LIKE_IN(overtaken_on_mysql, overtaken, on("mysql", each_place()));
 ROWLOCK_SUITE_LIKE_IN(overtaken_by_a_failover, overtaken, on_servers(usual_places()));
 
 TEST_P(overtaken, lock_in_leaves_a_lease_alone_that_was_granted_since_the_pool_was_asked) {
-  by().begin();
-  way().on_request(tcp_proxy::contains("FOR UPDATE"), tcp_proxy::action::hold);
-  std::optional<transaction_lock> got;
-  background asks{[&](std::stop_token) { return error_of([&] { got = by().try_lock_in(locks(), "orders/42"); }); }};
-  ASSERT_TRUE(eventually([&] { return way().has_acted(); }));
-  auto theirs = others().acquire("orders/42");
-  way().let_go();
-  const auto e = asks.get();
-  EXPECT_TRUE(!e || e->is_retryable()) << e->what();
-  EXPECT_FALSE(got);
-  by().rollback();
-  EXPECT_NO_THROW(theirs.release());
+  std::optional<held_lock> theirs;
+  expect_no_lock([&] { theirs = others().acquire("orders/42"); });
+  EXPECT_NO_THROW(theirs.value().release());
 }
 
 // Its client has seen that there is no guard, so long ago that it has to look again.
@@ -44,17 +53,7 @@ TEST_P(overtaken_by_a_failover, lock_in_follows_a_guard_that_was_switched_on_sin
   const auto long_ago = others().acquire("orders/43", {.lease = 10'500ms, .renew = false});
   ASSERT_TRUE(has_expired("orders/43"));
   static_cast<void>(others().set_guard(2s));
-  by().begin();
-  way().on_request(tcp_proxy::contains("FOR UPDATE"), tcp_proxy::action::hold);
-  std::optional<transaction_lock> got;
-  background asks{[&](std::stop_token) { return error_of([&] { got = by().try_lock_in(locks(), "orders/42"); }); }};
-  ASSERT_TRUE(eventually([&] { return way().has_acted(); }));
-  db().execute("UPDATE rowlock_guard SET incarnation = 'former'");
-  way().let_go();
-  const auto e = asks.get();
-  EXPECT_TRUE(!e || e->is_retryable()) << e->what();
-  EXPECT_FALSE(got);
-  by().rollback();
+  expect_no_lock([&] { db().execute("UPDATE rowlock_guard SET incarnation = 'former'"); });
   EXPECT_TRUE(locks().guard().left.has_value());
 }
 
