@@ -67,6 +67,28 @@ TEST_F(command_loss, of_the_files_of_the_database_ends_the_command_and_says_why)
   }
 }
 
+// What it has written there is not what others find, nor is the log.
+TEST_F(command_loss, of_the_log_leaves_that_of_others_alone) {
+  const sqlite_database own;
+  const auto rowlock_there = [&](const words& arguments) {
+    return launch{.words = words{path(), "--database", own.url()} + arguments};
+  };
+  const auto run_there = [&](const std::string& name) {
+    return rowlock_there(words{"run", "-n", "--lease", "60s", name, "--"} + watcher({"15"}));
+  };
+  ASSERT_EQ(finish(rowlock_there({"migrate"})).end, exited(0));
+  program first{run_there("job")};
+  ASSERT_TRUE(first.says("started"));
+  for (const auto* each : {"-wal", "-shm"}) std::filesystem::remove(own.file().string() + each);
+  program killed{run_there("other")};
+  ASSERT_TRUE(killed.says("started"));
+  killed.signal(SIGKILL);
+  killed.wait();
+  first.signal(SIGTERM);
+  first.wait();
+  EXPECT_EQ(finish(rowlock_there({"run", "-n", "other", "--", "true"})).end, exited(75));
+}
+
 TEST_F(command_loss, of_the_database_ends_the_command) {
   std::unique_ptr<obstacle> nothing_can_be_written;
   lose_by([&] { nothing_can_be_written = database_.stall(); });

@@ -31,6 +31,7 @@ struct sqlite_options {
 class sqlite_session final : public session {
  public:
   sqlite_session(const sqlite_options& options, const limits& until);
+  ~sqlite_session() override;
 
   void exclusively(const std::function<void()>& body, const limits& until) override;
   void reuse(std::vector<row>&& read) noexcept override;
@@ -59,6 +60,10 @@ class sqlite_session final : public session {
   void register_functions(const std::string& doing);
   void choose_durability(const sqlite_options& options);
   void require_same_files();
+  /// A file that was removed or replaced.
+  std::optional<std::string> replaced() const;
+  /// When it is closed.
+  void leave_files_alone() noexcept;
   std::string pragma(const std::string& text, const limits& until);
 
   static void clock_us(sqlite3_context* context, int count, sqlite3_value** values);
