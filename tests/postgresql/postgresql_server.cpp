@@ -66,6 +66,7 @@ void postgresql_server::follow(const postgresql_server& primary) {
 }
 
 void postgresql_server::kill_first_process() {
+  stop_first_process();
   const auto all = processes();
   end(SIGKILL);
   const auto runs = [](pid_t pid) {

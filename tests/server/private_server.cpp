@@ -89,11 +89,15 @@ void private_server::take_data_of(const private_server& other) const {
 }
 
 std::unique_ptr<obstacle> private_server::freeze() {
-  ::kill(pid_, SIGSTOP);  // first, so that it starts no others
-  ::waitpid(pid_, nullptr, WUNTRACED);
+  stop_first_process();
   const auto all = processes();
   for (const auto pid : all) ::kill(pid, SIGSTOP);
   return std::make_unique<frozen>(all);
+}
+
+void private_server::stop_first_process() const {
+  ::kill(pid_, SIGSTOP);
+  ::waitpid(pid_, nullptr, WUNTRACED);
 }
 
 // Below those that the system hands out itself: it must still be free when the server comes back.

@@ -60,6 +60,8 @@ class private_server {
   /// Runs a program to its end, in the folder.
   void run(const words& command) const;
   void end(int signal);
+  /// So that it starts no others.
+  void stop_first_process() const;
   /// Its own, the first of which has started the others.
   std::vector<pid_t> processes() const;
 
