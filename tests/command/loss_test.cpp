@@ -1,10 +1,16 @@
 #include <gmock/gmock.h>
+#include <rowlock/rowlock.hpp>
+
 #include <signal.h>
 
+#include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "command/command.hpp"
+#include "support/recorder.hpp"
+#include "support/sqlite_database.hpp"
 
 namespace rowlock::test {
 namespace {
@@ -67,26 +73,45 @@ TEST_F(command_loss, of_the_files_of_the_database_ends_the_command_and_says_why)
   }
 }
 
-// What it has written there is not what others find, nor is the log.
-TEST_F(command_loss, of_the_log_leaves_that_of_others_alone) {
-  const sqlite_database own;
-  const auto rowlock_there = [&](const words& arguments) {
-    return launch{.words = words{path(), "--database", own.url()} + arguments};
-  };
-  const auto run_there = [&](const std::string& name) {
+/// A log that was removed, and another holder that was killed: the new log has its grant, and no client has it open.
+class removed_log : public command {
+ protected:
+  removed_log() { EXPECT_EQ(finish(rowlock_there({"migrate"})).end, exited(0)); }
+
+  launch rowlock_there(const words& arguments) const {
+    return {.words = words{path(), "--database", own_.url()} + arguments};
+  }
+  launch run_there(const std::string& name) const {
     return rowlock_there(words{"run", "-n", "--lease", "60s", name, "--"} + watcher({"15"}));
-  };
-  ASSERT_EQ(finish(rowlock_there({"migrate"})).end, exited(0));
+  }
+  void remove_and_kill_another_holder() {
+    for (const auto* each : {"-wal", "-shm"}) std::filesystem::remove(own_.file().string() + each);
+    program killed{run_there("other")};
+    ASSERT_TRUE(killed.says("started"));
+    killed.signal(SIGKILL);
+    killed.wait();
+  }
+  bool is_held() { return finish(rowlock_there({"run", "-n", "other", "--", "true"})).end == exited(75); }
+
+  const sqlite_database own_;
+};
+
+TEST_F(removed_log, is_not_written_when_its_holder_finds_that) {
   program first{run_there("job")};
   ASSERT_TRUE(first.says("started"));
-  for (const auto* each : {"-wal", "-shm"}) std::filesystem::remove(own.file().string() + each);
-  program killed{run_there("other")};
-  ASSERT_TRUE(killed.says("started"));
-  killed.signal(SIGKILL);
-  killed.wait();
+  ASSERT_NO_FATAL_FAILURE(remove_and_kill_another_holder());
   first.signal(SIGTERM);
   first.wait();
-  EXPECT_EQ(finish(rowlock_there({"run", "-n", "other", "--", "true"})).end, exited(75));
+  EXPECT_TRUE(is_held());
+}
+
+TEST_F(removed_log, is_not_written_when_an_idle_connection_is_closed) {
+  {
+    auto idle = client::connect(own_.url(), {.observer = silent()});
+    idle.acquire("job").release();  // so it has the log open
+    ASSERT_NO_FATAL_FAILURE(remove_and_kill_another_holder());
+  }
+  EXPECT_TRUE(is_held());
 }
 
 TEST_F(command_loss, of_the_database_ends_the_command) {
