@@ -37,6 +37,8 @@ struct file_identity {
 std::optional<file_identity> identity_of(const std::string& file) noexcept;
 
 /// The sentence for a file that is not the one that was opened, which other clients cannot find any more.
+/// Whether the file there is not the one that was opened.
+bool is_another(const std::string& file, const std::optional<file_identity>& opened) noexcept;
 std::string was_replaced(const std::string& file);
 
 /// The files of an SQLite database beside the database itself: the write-ahead log and its index. While any connection
@@ -55,13 +57,15 @@ class log_files {
 
   /// A file that was removed or replaced; nullopt: none, at most a millisecond ago.
   std::optional<std::string> removed();
+  /// Whether others have made new ones since.
+  bool are_others() const noexcept;
 
  private:
   struct one {
     std::string path{};
     std::optional<file_identity> opened{};  // nullopt: it was never seen, as in another journal mode
   };
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::array<one, 2> all_;
   base::instant seen_{};  // when all files were last found there
 };

@@ -80,24 +80,18 @@ void sqlite_session::open(const sqlite_options& options) {
                     .sentence};
   if (!std::string_view{sqlite3_db_filename(db_.get(), "main")}.empty()) file_ = identity_of(path_);
   if (!has_moved(db_.get(), "main")) return register_functions(doing);
-  leave_files_alone();
+  leave_others_files_alone();
   throw_replaced(path_);
 }
 
-sqlite_session::~sqlite_session() {
-  if (replaced()) leave_files_alone();
-}
+sqlite_session::~sqlite_session() { leave_others_files_alone(); }
 
 // The last connection of a file that is closed writes the log into the file, and then deletes the log by its name. If
-// the files were replaced, that would undo what others committed since, and delete a log with grants of others.
-void sqlite_session::leave_files_alone() noexcept {
+// others have made a new log since, that would undo what they committed, and delete the grants of those that were
+// killed. There is a new log if any other client came: it cannot delete its own while this connection has the file.
+void sqlite_session::leave_others_files_alone() noexcept {
+  if (!is_another(path_, file_) && !(logs_ && logs_->are_others())) return;
   sqlite3_db_config(db_.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
-}
-
-std::optional<std::string> sqlite_session::replaced() const {
-  if (!file_) return std::nullopt;
-  if (identity_of(path_) != file_) return path_;
-  return logs_ ? logs_->removed() : std::nullopt;
 }
 
 // SQLite continues in files that were deleted or replaced, where no other client sees what it writes. So its answers
@@ -107,8 +101,8 @@ void sqlite_session::require_same_files() {
   constexpr duration seldom = std::chrono::milliseconds{1};
   const auto now = base::now();
   if (!file_ || now - seen_ < seldom) return;
-  if (const auto gone = replaced()) {
-    leave_files_alone();
+  if (const auto gone = identity_of(path_) == file_ ? logs_->removed() : path_) {
+    leave_others_files_alone();
     if (warning_) warning_(was_replaced(*gone));
     throw_replaced(*gone);
   }

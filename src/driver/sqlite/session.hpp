@@ -60,10 +60,7 @@ class sqlite_session final : public session {
   void register_functions(const std::string& doing);
   void choose_durability(const sqlite_options& options);
   void require_same_files();
-  /// A file that was removed or replaced.
-  std::optional<std::string> replaced() const;
-  /// When it is closed.
-  void leave_files_alone() noexcept;
+  void leave_others_files_alone() noexcept;
   std::string pragma(const std::string& text, const limits& until);
 
   static void clock_us(sqlite3_context* context, int count, sqlite3_value** values);

@@ -77,8 +77,10 @@ task<lease_ptr> acquirer::wait_for(acquire_request& what, base::instant deadline
     }
     lease = co_await try_while_waiting(what, machine, stop);
     if (!lease) at.step = machine.after_first_try(base::now());
-    if (lease || at.step.what != try_once || is_tried_again) continue;
-    is_tried_again = what.is_plain() && !what.is_fair() && brief_.is_worth_trying(name.view());
+    if (lease || at.step.what != try_once) continue;
+    const bool is_of_others = queue_.is_empty(name) && !locks_.registry().has(name);
+    if (is_of_others && is_tried_again) continue;
+    is_tried_again = is_of_others && what.is_plain() && !what.is_fair() && brief_.is_worth_trying(name.view());
     if (!is_tried_again) at.step = {enter_queue};
   }
   if (is_tried_again) brief_.tried(name.view(), lease != nullptr);
