@@ -1,8 +1,6 @@
 #include "core/acquire_machine.hpp"
 
 #include <algorithm>
-#include <array>
-#include <chrono>
 #include <utility>
 
 namespace rowlock::inline v1::core {
@@ -12,16 +10,8 @@ acquire_machine::step acquire_machine::begin(bool others_wait_here, bool is_held
   return {is_notified_ ? action::enter_queue : action::try_once};
 }
 
-// Together they take about as long as a wait with a ticket: less would not outlast a grant to another client's ticket,
-// and clients that alternate would always need tickets.
-acquire_machine::step acquire_machine::after_first_try(base::instant now) noexcept {
-  constexpr auto longest_pause = std::chrono::milliseconds{1};
-  constexpr std::array pauses{0, 0, 1, 1, 2, 2, 4};  // as multiples of the time that the first attempt took
-  if (backoff_.is_over(now)) return {action::give_up};
-  if (first_tries_ == 0) first_try_ = std::min<duration>(backoff_.waited(now), longest_pause);
-  if (!is_held_by_lease_ || first_tries_ == pauses.size()) return {action::enter_queue};
-  const auto next = base::later(now, pauses.at(first_tries_++) * first_try_);
-  return {action::try_once, std::min(next, backoff_.deadline())};
+acquire_machine::step acquire_machine::after_first_try(base::instant now) const noexcept {
+  return {backoff_.is_over(now) ? action::give_up : action::enter_queue};
 }
 
 acquire_machine::step acquire_machine::in_queue(base::instant now, const position& at) const noexcept {
@@ -63,7 +53,6 @@ void acquire_machine::failed(const error& e, bool is_stopped, bool holds_by_tran
   const bool is_pool_full = e.code() == errc::pool_exhausted && holds_by_transaction;
   if (!was_stopped && (is_pool_full || (!e.is_retryable() && !e.outcome_is_unknown()))) throw error{e};
   is_notified_ = false;
-  is_held_by_lease_ = false;
   backoff_.failed(e, now, jitter);
 }
 

@@ -2,7 +2,6 @@
 
 #include <rowlock/error.hpp>
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 
@@ -15,16 +14,13 @@ namespace rowlock::inline v1::core {
 /// Decides the next step of a call that waits for a name: its functions are called with what happened, and answer what
 /// to do. It uses no clock, no thread and no database.
 ///
-///   outside --others wait here, it is held here, or its attempts were refused--> queued
+///   outside --others wait here, it is held here, or the first attempt was refused--> queued
 ///   queued: take a ticket --> sleep --> look where it is --> first of all, with a ticket: try --> sleep ...
 ///   anywhere --the deadline, a stop--> give up
 ///
 /// The order is: listen, have a ticket committed, have the row say that a client waits, try, sleep. A release that
 /// locks the row after that notifies the waiter, and the try sees one before it. If the ticket of a waiter was deleted,
 /// because its process was stopped for long, it takes another.
-///
-/// A lock that others hold for less time than a ticket takes is worth a few attempts before it, as a mutex spins before
-/// its thread sleeps. They are like the first: the row refuses all of them alike while another client waits.
 ///
 /// A waiter that accepts a hand-over inside this client has patience: until that is over it needs no ticket, unless it
 /// is the first and no thread of this client holds the lock. Then it tries when it is notified of a release, and takes
@@ -34,7 +30,7 @@ class acquire_machine {
   enum class action : std::uint8_t { try_once, enter_queue, take_ticket, sleep, look, give_up };
   struct step {
     action what;
-    base::instant until{};  ///< for sleep; for try_once outside: not before
+    base::instant until{};  ///< for sleep
   };
   /// In the queue of this process, and in that of the database.
   struct position {
@@ -54,9 +50,7 @@ class acquire_machine {
   base::instant deadline() const noexcept { return backoff_.deadline(); }
   /// An attempt may pass the queue only if no thread of this client waits, and no holder may hand the lock over to it.
   step begin(bool others_wait_here, bool is_held_here = false) noexcept;
-  /// Of an attempt without a ticket. try_once: the name may be free in a moment; the caller may enter the queue as
-  /// well.
-  step after_first_try(base::instant now) noexcept;
+  step after_first_try(base::instant now) const noexcept;
 
   step in_queue(base::instant now, const position& at) const noexcept;
   /// A ticket was taken, or could not be taken.
@@ -66,7 +60,6 @@ class acquire_machine {
 
   void was_refused(const retry_backoff::refusal& why, base::instant now, double jitter) {
     is_notified_ = false;
-    is_held_by_lease_ = why.left && !why.is_free && !why.is_behind;
     unleased_ = why.left || why.is_free ? 0 : unleased_ + 1;
     if (!why.is_free) free_since_.reset();
     if (why.is_free && !free_since_) free_since_ = now;
@@ -93,9 +86,6 @@ class acquire_machine {
 
   retry_backoff backoff_;
   const base::instant handover_patience_until_;
-  std::size_t first_tries_ = 0;
-  duration first_try_{};
-  bool is_held_by_lease_ = false;            // and no client waits
   int unleased_ = 0;                         // the latest refusals in a row
   std::optional<base::instant> free_since_;  // as far as refusals show
   bool is_first_ = false;

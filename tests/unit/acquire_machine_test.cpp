@@ -38,52 +38,6 @@ TEST(acquire_machine, goes_before_the_queue_only_if_nobody_waits_here_and_has_a_
   EXPECT_EQ(machine.in_queue(begin + 1s, without_ticket).what, action::give_up) << "it could come back late";
 }
 
-TEST(acquire_machine, tries_again_without_a_ticket_for_about_as_long_as_a_ticket_takes) {
-  acquire_machine machine{begin, begin + 60s};
-  auto now = begin;
-  int tries = 0;
-  for (auto step = machine.begin(false); step.what == action::try_once; step = machine.after_first_try(now)) {
-    now = std::max(now, step.until) + 100us;
-    ++tries;
-    machine.was_refused({.left = 10s}, now, 0);
-  }
-  EXPECT_EQ(tries, 8);
-  EXPECT_EQ(now, begin + 8 * 100us + 10 * 100us) << "attempts and pauses";
-}
-
-TEST(acquire_machine, does_not_pause_long_between_slow_attempts_nor_past_the_deadline) {
-  acquire_machine machine{begin, begin + 1s};
-  auto now = begin + 50ms;
-  for (int i = 0; i < 7; ++i) {
-    machine.was_refused({.left = 10s}, now, 0);
-    const auto next = machine.after_first_try(now).until;
-    EXPECT_LE(next, now + 4ms);
-    now = next;
-  }
-  acquire_machine last{begin, begin + 60ms};
-  for (int i = 0; i < 7; ++i) {
-    last.was_refused({.left = 10s}, begin + 59ms, 0);
-    EXPECT_LE(last.after_first_try(begin + 59ms).until, begin + 60ms);
-  }
-}
-
-TEST(acquire_machine, takes_a_ticket_at_once_if_others_come_first_or_it_is_not_known_when_the_name_is_free) {
-  const auto after = [](const core::retry_backoff::refusal& why) {
-    acquire_machine machine{begin, begin + 60s};
-    machine.was_refused({.left = 10s}, begin, 0);
-    machine.was_refused(why, begin + 1ms, 0);
-    return machine.after_first_try(begin + 1ms).what;
-  };
-  EXPECT_EQ(after({.left = 10s}), action::try_once);
-  EXPECT_EQ(after({}), action::enter_queue) << "a transaction holds it";
-  EXPECT_EQ(after({.left = 10s, .is_behind = true}), action::enter_queue);
-  EXPECT_EQ(after({.left = 1s, .is_free = true}), action::enter_queue);
-  acquire_machine failed{begin, begin + 60s};
-  failed.was_refused({.left = 10s}, begin, 0);
-  failed.failed(retryable(), false, false, begin, 0);
-  EXPECT_EQ(failed.after_first_try(begin + 1ms).what, action::enter_queue);
-}
-
 TEST(acquire_machine, sleeps_to_the_next_attempt_if_it_is_first_and_else_to_the_deadline) {
   acquire_machine machine{begin, begin + 60s};
   machine.was_refused({.left = 10s}, begin, 0);

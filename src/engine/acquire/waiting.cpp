@@ -69,21 +69,10 @@ task<lease_ptr> acquirer::wait_for(acquire_request& what, base::instant deadline
   // If another waiter was seen, a fair attempt without a ticket would fail.
   const bool others_wait = !queue_.is_empty(name) || (what.is_fair() && locks_.was_waited_for(name));
   at.step = machine.begin(others_wait, takes_handovers && handover_.held_until(name, what.options) > now);
-  bool is_tried_again = false;
-  while (!lease && at.step.what == try_once) {
-    if (at.step.until > base::now()) {
-      gateway::pause a_moment{db_, at.step.until, stop};
-      co_await what.on.until(a_moment);
-    }
+  if (at.step.what == try_once) {
     lease = co_await try_while_waiting(what, machine, stop);
-    if (!lease) at.step = machine.after_first_try(base::now());
-    if (lease || at.step.what != try_once) continue;
-    const bool is_of_others = queue_.is_empty(name) && !locks_.registry().has(name);
-    if (is_of_others && is_tried_again) continue;
-    is_tried_again = is_of_others && what.is_plain() && !what.is_fair() && brief_.is_worth_trying(name.view());
-    if (!is_tried_again) at.step = {enter_queue};
+    at.step = machine.after_first_try(base::now());
   }
-  if (is_tried_again) brief_.tried(name.view(), lease != nullptr);
   if (!lease && at.step.what == enter_queue) {
     if (takes_handovers || takes_share(what)) at.offer = offer_of(what);
     lease = co_await wait_in_queues({&at, 1}, stop);
