@@ -22,6 +22,10 @@ using testing::Not;
 /// Renewed, and so found lost, every second.
 constexpr auto* lease = "3s";
 
+launch rowlock_on(const sqlite_database& own, const words& arguments) {
+  return {.words = words{command::path(), "--database", own.url()} + arguments};
+}
+
 class command_loss : public command {
  protected:
   void lose_by(const std::function<void()>& interfere) {
@@ -51,15 +55,12 @@ TEST_F(command_loss, to_somebody_else_ends_the_command_and_leaves_him_alone) {
 TEST_F(command_loss, of_the_files_of_the_database_ends_the_command_and_says_why) {
   for (const auto& removed : std::vector<words>{{"", "-wal", "-shm"}, {"-wal", "-shm"}}) {
     const sqlite_database own;
-    const auto rowlock_there = [&](const words& arguments) {
-      return launch{.words = words{path(), "--database", own.url()} + arguments};
-    };
-    const auto run_there = rowlock_there(words{"run", "-n", "--lease", lease, "job", "--"} + watcher({"15"}));
-    ASSERT_EQ(finish(rowlock_there({"migrate"})).end, exited(0));
+    const auto run_there = rowlock_on(own, words{"run", "-n", "--lease", lease, "job", "--"} + watcher({"15"}));
+    ASSERT_EQ(finish(rowlock_on(own, {"migrate"})).end, exited(0));
     program first{run_there};
     ASSERT_TRUE(first.says("started"));
     for (const auto& each : removed) std::filesystem::remove(own.file().string() + each);
-    ASSERT_EQ(finish(rowlock_there({"migrate"})).end, exited(0));
+    ASSERT_EQ(finish(rowlock_on(own, {"migrate"})).end, exited(0));
     program second{run_there};
     ASSERT_TRUE(second.says("started")) << second.err();
     EXPECT_EQ(first.wait(), exited(70));
@@ -76,13 +77,10 @@ TEST_F(command_loss, of_the_files_of_the_database_ends_the_command_and_says_why)
 /// A log that was removed, and another holder that was killed: the new log has its grant, and no client has it open.
 class removed_log : public command {
  protected:
-  removed_log() { EXPECT_EQ(finish(rowlock_there({"migrate"})).end, exited(0)); }
+  removed_log() { EXPECT_EQ(finish(rowlock_on(own_, {"migrate"})).end, exited(0)); }
 
-  launch rowlock_there(const words& arguments) const {
-    return {.words = words{path(), "--database", own_.url()} + arguments};
-  }
   launch run_there(const std::string& name) const {
-    return rowlock_there(words{"run", "-n", "--lease", "60s", name, "--"} + watcher({"15"}));
+    return rowlock_on(own_, words{"run", "-n", "--lease", "60s", name, "--"} + watcher({"15"}));
   }
   void remove_and_kill_another_holder() {
     for (const auto* each : {"-wal", "-shm"}) std::filesystem::remove(own_.file().string() + each);
@@ -91,7 +89,7 @@ class removed_log : public command {
     killed.signal(SIGKILL);
     killed.wait();
   }
-  bool is_held() { return finish(rowlock_there({"run", "-n", "other", "--", "true"})).end == exited(75); }
+  bool is_held() { return finish(rowlock_on(own_, {"run", "-n", "other", "--", "true"})).end == exited(75); }
 
   const sqlite_database own_;
 };

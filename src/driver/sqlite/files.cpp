@@ -125,11 +125,6 @@ std::optional<file_identity> identity_of(const std::string& file) noexcept {
   return file_identity{.device = found.st_dev, .number = found.st_ino};
 }
 
-bool is_another(const std::string& file, const std::optional<file_identity>& opened) noexcept {
-  const auto now = identity_of(file);
-  return now && opened && now != opened;
-}
-
 std::string was_replaced(const std::string& file) {
   return "the SQLite file " + file +
          " was deleted, moved or replaced while it was open, so other clients do not see the locks in it; connect "
@@ -184,7 +179,10 @@ std::optional<std::string> log_files::removed() {
 
 bool log_files::are_others() const noexcept {
   const std::lock_guard lock{mutex_};
-  return std::any_of(all_.begin(), all_.end(), [](const auto& each) { return is_another(each.path, each.opened); });
+  return std::any_of(all_.begin(), all_.end(), [](const auto& each) {
+    const auto now = identity_of(each.path);
+    return now && each.opened && now != each.opened;
+  });
 }
 
 }  // namespace rowlock::inline v1::driver

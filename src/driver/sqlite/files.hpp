@@ -37,8 +37,6 @@ struct file_identity {
 std::optional<file_identity> identity_of(const std::string& file) noexcept;
 
 /// The sentence for a file that is not the one that was opened, which other clients cannot find any more.
-/// Whether the file there is not the one that was opened.
-bool is_another(const std::string& file, const std::optional<file_identity>& opened) noexcept;
 std::string was_replaced(const std::string& file);
 
 /// The files of an SQLite database beside the database itself: the write-ahead log and its index. While any connection

@@ -52,8 +52,10 @@ void sqlite_session::refuse_inherited() {
         "before connecting, close the clients before forking, or call exec in the child"};
 }
 
-sqlite_session::sqlite_session(const sqlite_options& options, const limits& until)
-    : path_{options.path}, warning_{options.warning}, liveness_{options.liveness}, clock_{options.clock} {
+sqlite_session::sqlite_session(const sqlite_options& options)
+    : path_{options.path}, warning_{options.warning}, liveness_{options.liveness}, clock_{options.clock} {}
+
+sqlite_session::sqlite_session(const sqlite_options& options, const limits& until) : sqlite_session{options} {
   refuse_inherited();
   const scoped_value scope{limits_, until};
   open(options);
@@ -79,19 +81,17 @@ void sqlite_session::open(const sqlite_options& options) {
                     .value_or(file_fault{.sentence = options.path + " is read-only, and rowlock must write to it"})
                     .sentence};
   if (!std::string_view{sqlite3_db_filename(db_.get(), "main")}.empty()) file_ = identity_of(path_);
-  if (!has_moved(db_.get(), "main")) return register_functions(doing);
-  leave_others_files_alone();
-  throw_replaced(path_);
+  if (has_moved(db_.get(), "main")) throw_replaced(path_);
+  register_functions(doing);
 }
 
-sqlite_session::~sqlite_session() { leave_others_files_alone(); }
-
 // The last connection of a file that is closed writes the log into the file, and then deletes the log by its name. If
-// others have made a new log since, that would undo what they committed, and delete the grants of those that were
-// killed. There is a new log if any other client came: it cannot delete its own while this connection has the file.
-void sqlite_session::leave_others_files_alone() noexcept {
-  if (!is_another(path_, file_) && !(logs_ && logs_->are_others())) return;
-  sqlite3_db_config(db_.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+// others have made a new file or log since, that would undo what they committed, and delete the grants of those that
+// were killed. There is a new log if any other client came: it cannot delete its own while this one has the file open.
+sqlite_session::~sqlite_session() {
+  const bool is_replaced = db_ && has_moved(db_.get(), "main") && identity_of(path_);
+  if (is_replaced || (logs_ && logs_->are_others()))
+    sqlite3_db_config(db_.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
 }
 
 // SQLite continues in files that were deleted or replaced, where no other client sees what it writes. So its answers
@@ -102,7 +102,6 @@ void sqlite_session::require_same_files() {
   const auto now = base::now();
   if (!file_ || now - seen_ < seldom) return;
   if (const auto gone = identity_of(path_) == file_ ? logs_->removed() : path_) {
-    leave_others_files_alone();
     if (warning_) warning_(was_replaced(*gone));
     throw_replaced(*gone);
   }

@@ -47,6 +47,9 @@ class sqlite_session final : public session {
     sqlite_statement then;
   };
 
+  /// Not open yet. The destructor runs where opening it fails, too.
+  explicit sqlite_session(const sqlite_options& options);
+
   /// Counts the existing sessions.
   struct counted {
     counted() noexcept;
@@ -60,7 +63,6 @@ class sqlite_session final : public session {
   void register_functions(const std::string& doing);
   void choose_durability(const sqlite_options& options);
   void require_same_files();
-  void leave_others_files_alone() noexcept;
   std::string pragma(const std::string& text, const limits& until);
 
   static void clock_us(sqlite3_context* context, int count, sqlite3_value** values);
