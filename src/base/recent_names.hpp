@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -57,6 +58,40 @@ class vacant_names {
   }
 
   std::array<std::atomic<std::uint64_t>, places> places_{};
+};
+
+/// How long others hold the names for which this client waits: whether it pays to try again before it takes a ticket.
+/// After each time in a row that it did not, twice as many waits pass until the next trial. By a hash, as above.
+class brief_names {
+ public:
+  bool is_worth_trying(std::string_view name) noexcept {
+    auto& of = place(name);
+    const auto now = of.load(std::memory_order_relaxed);
+    if (now.waits_left == 0) return true;
+    of.store({.failures = now.failures, .waits_left = static_cast<std::uint8_t>(now.waits_left - 1)},
+             std::memory_order_relaxed);
+    return false;
+  }
+  void tried(std::string_view name, bool was_brief) noexcept {
+    auto& of = place(name);
+    const int failures = was_brief ? 0 : std::min(of.load(std::memory_order_relaxed).failures + 1, most_failures);
+    of.store(
+        {.failures = static_cast<std::uint8_t>(failures), .waits_left = static_cast<std::uint8_t>((1 << failures) - 1)},
+        std::memory_order_relaxed);
+  }
+
+ private:
+  static constexpr std::size_t places = 1024;
+  static constexpr int most_failures = 7;
+  struct record {
+    std::uint8_t failures;
+    std::uint8_t waits_left;
+  };
+  std::atomic<record>& place(std::string_view name) noexcept {
+    return places_[std::hash<std::string_view>{}(name) % places];
+  }
+
+  std::array<std::atomic<record>, places> places_{};
 };
 
 }  // namespace rowlock::inline v1::base

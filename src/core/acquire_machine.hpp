@@ -2,6 +2,7 @@
 
 #include <rowlock/error.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
@@ -21,6 +22,10 @@ namespace rowlock::inline v1::core {
 /// The order is: listen, have a ticket committed, have the row say that a client waits, try, sleep. A release that
 /// locks the row after that notifies the waiter, and the try sees one before it. If the ticket of a waiter was deleted,
 /// because its process was stopped for long, it takes another.
+///
+/// A lock that other clients hold for less time than a ticket takes is worth a few attempts before it, as a mutex spins
+/// before its thread sleeps. They are like the first: the row refuses all of them alike while another client waits. The
+/// first of the queue in this process makes them, so that the others wait behind it for a hand-over.
 ///
 /// A waiter that accepts a hand-over inside this client has patience: until that is over it needs no ticket, unless it
 /// is the first and no thread of this client holds the lock. Then it tries when it is notified of a release, and takes
@@ -51,15 +56,21 @@ class acquire_machine {
   /// An attempt may pass the queue only if no thread of this client waits, and no holder may hand the lock over to it.
   step begin(bool others_wait_here, bool is_held_here = false) noexcept;
   step after_first_try(base::instant now) const noexcept;
+  /// From now on it makes such attempts.
+  void try_briefly() noexcept { tries_briefly_ = true; }
+  /// Whether it has made any, and whether it needed no ticket all the same.
+  bool has_tried_briefly() const noexcept { return brief_tries_ > 0; }
+  bool needed_no_ticket() const noexcept { return !had_ticket_; }
 
-  step in_queue(base::instant now, const position& at) const noexcept;
+  step in_queue(base::instant now, const position& at) noexcept;
   /// A ticket was taken, or could not be taken.
-  step after_ticket(const position& at) const noexcept;
+  step after_ticket(const position& at) noexcept;
   step after_sleep(base::instant now, wakeup by) noexcept;
   step after_look(base::instant now, const position& at) noexcept;
 
   void was_refused(const retry_backoff::refusal& why, base::instant now, double jitter) {
     is_notified_ = false;
+    set_next_brief_try(why.left && !why.is_free && !why.is_behind, now);
     unleased_ = why.left || why.is_free ? 0 : unleased_ + 1;
     if (!why.is_free) free_since_.reset();
     if (why.is_free && !free_since_) free_since_ = now;
@@ -83,11 +94,18 @@ class acquire_machine {
   bool takes_handovers() const noexcept { return handover_patience_until_ != base::instant::min(); }
   /// Until when it may sleep without asking the database; min(): not at all.
   base::instant sleeps_here_until(const position& at) const noexcept;
+  step sleep_with(const position& at) const noexcept;
+  void set_next_brief_try(bool is_held_by_lease, base::instant now) noexcept;
 
   retry_backoff backoff_;
   const base::instant handover_patience_until_;
-  int unleased_ = 0;                         // the latest refusals in a row
-  std::optional<base::instant> free_since_;  // as far as refusals show
+  bool tries_briefly_ = false;
+  bool had_ticket_ = false;
+  std::size_t brief_tries_ = 0;
+  duration first_try_{};
+  std::optional<base::instant> next_brief_try_;  // none: it is not worth one, or there were enough
+  int unleased_ = 0;                             // the latest refusals in a row
+  std::optional<base::instant> free_since_;      // as far as refusals show
   bool is_first_ = false;
   bool is_notified_ = false;  // of a possible success, and has not tried since
 };

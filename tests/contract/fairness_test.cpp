@@ -34,6 +34,30 @@ TEST_P(fairly, grants_follow_the_tickets_whatever_the_strategies) {
   EXPECT_EQ(granted.names(), expected);
 }
 
+class briefly : public queueing {};
+ROWLOCK_CONTRACT_SUITE(briefly, leases(usual_pairs()));
+
+// A lock that is held only briefly is free before a ticket could be taken.
+TEST_P(briefly, a_lease_is_asked_for_a_few_times_more_before_a_ticket_and_more_rarely_where_that_did_not_help) {
+  const auto held = locks_.acquire(name, with());
+  // A client that was refused the name looks first.
+  const auto attempts_so_far = [&] { return sent(other_, "acquiring") + sent(other_, "listing locks"); };
+  const auto attempts_until_it_waits = [&] {
+    const auto before = attempts_so_far();
+    background<bool> one{
+        [&](std::stop_token stop) { return other_.try_acquire_for(name, patience, with(), stop).has_value(); }};
+    EXPECT_TRUE(are_waiting(1));
+    const auto attempts = attempts_so_far() - before;
+    one.stop();
+    EXPECT_FALSE(one.get());
+    EXPECT_TRUE(are_waiting(0));
+    return attempts;
+  };
+  EXPECT_GE(attempts_until_it_waits(), 8U);
+  EXPECT_LT(attempts_until_it_waits(), 8U) << "not this time";
+  EXPECT_GE(attempts_until_it_waits(), 8U);
+}
+
 // Nobody can take it between.
 TEST_P(fairly, a_release_grants_the_lock_to_the_first_who_waits) {
   if (GetParam().strategy == strategy::for_update) GTEST_SKIP() << "a release ends the transaction";

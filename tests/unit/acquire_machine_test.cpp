@@ -4,6 +4,7 @@
 #include <rowlock/error.hpp>
 
 #include <chrono>
+#include <optional>
 
 #include "core/error_detail.hpp"
 #include "core/wait.hpp"
@@ -41,9 +42,10 @@ TEST(acquire_machine, goes_before_the_queue_only_if_nobody_waits_here_and_has_a_
 TEST(acquire_machine, sleeps_to_the_next_attempt_if_it_is_first_and_else_to_the_deadline) {
   acquire_machine machine{begin, begin + 60s};
   machine.was_refused({.left = 10s}, begin, 0);
-  const auto next = machine.after_ticket(first).until;
+  const auto next = machine.in_queue(begin, first).until;
   EXPECT_GT(next, begin);
   EXPECT_LT(next, begin + 1s);
+  EXPECT_EQ(machine.after_ticket(first).what, action::look) << "it tries after it has the ticket";
   EXPECT_EQ(machine.after_ticket(behind).until, begin + 60s) << "it is woken when it comes to the front";
   EXPECT_EQ(machine.after_ticket(without_ticket).until, next) << "it has to ask for one again";
 }
@@ -115,14 +117,99 @@ TEST(acquire_machine, with_a_ticket_does_not_try_what_may_be_handed_over_to_it) 
   EXPECT_EQ(machine.after_look(begin + 50ms, held).what, action::try_once) << "it was not";
 }
 
+// --- attempts without a ticket, for a lock that is held only briefly
+
+constexpr core::retry_backoff::refusal by_a_lease{.left = 10s};
+
+acquire_machine refused_once(base::instant now, std::optional<duration> handover_patience = {}) {
+  acquire_machine machine{begin, begin + 1s, handover_patience};
+  machine.was_refused(by_a_lease, now, 0);
+  machine.try_briefly();
+  return machine;
+}
+
+TEST(acquire_machine, tries_briefly_for_about_as_long_as_a_ticket_takes) {
+  auto now = begin + 100us;
+  auto machine = refused_once(now);
+  int tries = 0;
+  for (auto step = machine.in_queue(now, without_ticket); step.what != action::take_ticket;
+       step = machine.in_queue(now, without_ticket)) {
+    if (step.what == action::sleep) {
+      now = step.until;
+      continue;
+    }
+    ASSERT_EQ(step.what, action::try_once);
+    now += 100us;
+    ++tries;
+    machine.was_refused(by_a_lease, now, 0);
+  }
+  EXPECT_EQ(tries, 7);
+  EXPECT_EQ(now, begin + 8 * 100us + 10 * 100us) << "attempts and pauses";
+  EXPECT_TRUE(machine.has_tried_briefly());
+  EXPECT_TRUE(machine.needed_no_ticket());
+  machine.after_ticket(first);
+  EXPECT_FALSE(machine.needed_no_ticket());
+}
+
+TEST(acquire_machine, does_not_sleep_long_between_slow_attempts_nor_past_the_deadline) {
+  auto now = begin + 50ms;
+  auto machine = refused_once(now);
+  for (int i = 0; i < 7; ++i) {
+    const auto step = machine.in_queue(now, without_ticket);
+    if (step.what == action::sleep) {
+      EXPECT_LE(step.until, now + 4ms);
+      now = step.until;
+    }
+    machine.in_queue(now, without_ticket);
+    machine.was_refused(by_a_lease, now, 0);
+  }
+  const auto late = begin + 1s - 1us;
+  auto last = refused_once(late);
+  for (int i = 0; i < 3; ++i) {
+    const auto step = last.in_queue(late, without_ticket);
+    EXPECT_LE(step.until, begin + 1s);
+    if (step.what == action::try_once) last.was_refused(by_a_lease, late, 0);
+  }
+}
+
+TEST(acquire_machine, takes_a_ticket_at_once_if_others_come_first_or_it_is_not_known_when_the_name_is_free) {
+  const auto after = [](const core::retry_backoff::refusal& why, const acquire_machine::position& at) {
+    auto machine = refused_once(begin);
+    machine.was_refused(why, begin, 0);
+    return machine.in_queue(begin, at).what;
+  };
+  EXPECT_EQ(after(by_a_lease, without_ticket), action::try_once);
+  EXPECT_EQ(after({}, without_ticket), action::take_ticket) << "a transaction holds it";
+  EXPECT_EQ(after({.left = 10s, .is_behind = true}, without_ticket), action::take_ticket);
+  EXPECT_EQ(after({.left = 1s, .is_free = true}, without_ticket), action::take_ticket);
+  EXPECT_EQ(after(by_a_lease, {.is_first = true, .yields_to_other_clients = true}), action::take_ticket);
+  EXPECT_EQ(after(by_a_lease, behind_without_ticket), action::take_ticket);
+  acquire_machine not_asked{begin, begin + 1s};
+  not_asked.was_refused(by_a_lease, begin, 0);
+  EXPECT_EQ(not_asked.in_queue(begin, without_ticket).what, action::take_ticket);
+  auto failed = refused_once(begin);
+  failed.failed(retryable(), false, false, begin, 0);
+  EXPECT_EQ(failed.in_queue(begin, without_ticket).what, action::take_ticket);
+  auto displaced = refused_once(begin);
+  displaced.after_ticket(first);
+  EXPECT_EQ(displaced.in_queue(begin, without_ticket).what, action::take_ticket);
+}
+
+TEST(acquire_machine, does_not_try_briefly_what_may_be_handed_over_to_it) {
+  auto machine = refused_once(begin, 100ms);
+  EXPECT_EQ(machine.in_queue(begin, first_held_here).what, action::sleep);
+  EXPECT_EQ(machine.in_queue(begin, behind_without_ticket).what, action::sleep);
+  EXPECT_EQ(machine.in_queue(begin, without_ticket).what, action::try_once);
+}
+
 TEST(acquire_machine, tries_often_again_when_it_has_come_to_the_front) {
   acquire_machine machine{begin, begin + 1h};
   const auto now = begin + 10min;
   machine.was_refused({}, now, 0);
-  const auto slow = machine.after_ticket(first).until - now;
+  const auto slow = machine.in_queue(now, first).until - now;
   EXPECT_EQ(machine.after_look(now, first).what, action::try_once);
   machine.was_refused({}, now, 0);
-  const auto fast = machine.after_ticket(first).until - now;
+  const auto fast = machine.in_queue(now, first).until - now;
   EXPECT_LT(fast, slow) << "what it has waited before does not count";
 }
 
@@ -137,7 +224,7 @@ TEST(acquire_machine, ends_on_stop_and_at_the_deadline_and_not_by_a_hint) {
 TEST(acquire_machine, rides_out_what_may_be_over_the_next_time) {
   acquire_machine machine{begin, begin + 1h};
   EXPECT_NO_THROW(machine.failed(retryable(), false, false, begin, 0));
-  EXPECT_GT(machine.after_ticket(first).until, begin);
+  EXPECT_GT(machine.in_queue(begin, first).until, begin);
   EXPECT_NO_THROW(machine.failed(error{errc::cancelled, "stopped"}, true, false, begin, 0));
   const auto other = error_of([&] { machine.failed(error{errc::permission_denied, "no"}, false, false, begin, 0); });
   ASSERT_TRUE(other);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/guarded.hpp"
+#include "base/recent_names.hpp"
 #include "core/acquire_machine.hpp"
 #include "engine/acquire/attempts.hpp"
 #include "engine/lease/deadlock_watch.hpp"
@@ -90,6 +91,7 @@ class acquirer {
   wakeups& wakeups_;
   deadlock_watch& deadlocks_;
   attempts attempts_;
+  base::brief_names brief_;
   base::guarded<std::unordered_map<std::string, lock_name>> last_of_several_;  // by the first name of them
 };
 

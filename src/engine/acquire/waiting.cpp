@@ -75,7 +75,10 @@ task<lease_ptr> acquirer::wait_for(acquire_request& what, base::instant deadline
   }
   if (!lease && at.step.what == enter_queue) {
     if (takes_handovers || takes_share(what)) at.offer = offer_of(what);
+    const bool may_try_briefly = what.is_plain() && !what.is_fair() && what.options.strategy != strategy::for_update;
+    if (may_try_briefly && brief_.is_worth_trying(name.view())) machine.try_briefly();
     lease = co_await wait_in_queues({&at, 1}, stop);
+    if (machine.has_tried_briefly()) brief_.tried(name.view(), lease && machine.needed_no_ticket());
   }
   if (!lease && !stop.stop_requested())
     machine.throw_if_never_answered(db_.options().call_timeout, db_.database().least_call() == duration::zero());
@@ -225,13 +228,10 @@ task<lease_ptr> acquirer::go_on(place& at, std::optional<subscription>& hints, c
   using enum core::acquire_machine::action;
   auto& what = at.what;
   auto& machine = at.machine;
-  const auto listen_to_others = [&] {
-    if (!hints) hints.emplace(wakeups_.all());
-  };
   for (;;) {
     switch (at.step.what) {
       case take_ticket:
-        listen_to_others();
+        if (!hints) hints.emplace(wakeups_.all());
         obtain_tickets(at, stop);
         at.step = machine.after_ticket(position_of(at));
         break;
@@ -241,7 +241,6 @@ task<lease_ptr> acquirer::go_on(place& at, std::optional<subscription>& hints, c
         at.step = machine.after_look(base::now(), position_of(at));
         break;
       case try_once: {
-        listen_to_others();
         what.yields_to_other_clients = position_of(at).yields_to_other_clients;
         what.passes_the_slow = machine.was_left_free(base::now()) && holds_something();
         auto lease = co_await try_while_waiting(what, machine, stop);
@@ -253,7 +252,7 @@ task<lease_ptr> acquirer::go_on(place& at, std::optional<subscription>& hints, c
           at.step = {give_up};
           co_return nullptr;
         }
-        wakeups_.look_sooner();
+        if (hints) wakeups_.look_sooner();
         at.step = machine.in_queue(base::now(), position_of(at));
         break;
       }
