@@ -65,12 +65,14 @@ class vacant_names {
 class brief_names {
  public:
   bool is_worth_trying(std::string_view name) noexcept {
+    return place(name).load(std::memory_order_relaxed).waits_left == 0;
+  }
+  void waited(std::string_view name) noexcept {
     auto& of = place(name);
     const auto now = of.load(std::memory_order_relaxed);
-    if (now.waits_left == 0) return true;
-    of.store({.failures = now.failures, .waits_left = static_cast<std::uint8_t>(now.waits_left - 1)},
-             std::memory_order_relaxed);
-    return false;
+    if (now.waits_left > 0)
+      of.store({.failures = now.failures, .waits_left = static_cast<std::uint8_t>(now.waits_left - 1)},
+               std::memory_order_relaxed);
   }
   void tried(std::string_view name, bool was_brief) noexcept {
     auto& of = place(name);

@@ -2,12 +2,14 @@
 #include <rowlock/error.hpp>
 
 #include <chrono>
+#include <cstddef>
 #include <span>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "base/boot_clock.hpp"
+#include "base/waits.hpp"
 #include "core/error_detail.hpp"
 #include "engine/maintenance.hpp"
 #include "engine/queue/ticket_cleanup.hpp"
@@ -37,13 +39,18 @@ struct ticket_cleanup_test : testing::Test {
 
   std::string attempt;
   std::vector<sheets::verb> sent;
+  std::size_t deleted = 0;
   test::fake_database db{[this](sheets::verb what, std::span<const driver::request> batch, const driver::limits&) {
     sent.push_back(what);
     if (what == sheets::verb::enqueue) {
       attempt = std::get<std::string_view>(batch[0][3]);
       throw detail::error_access::make(errc::call_timed_out, "no answer", {.retryable = true, .outcome_unknown = true});
     }
-    return answer(what);
+    std::vector<driver::row> gone;
+    for (const auto& each : batch)
+      if (what == sheets::verb::leave) gone.push_back({std::string{std::get<std::string_view>(each[1])}, {}});
+    deleted += gone.size();
+    return what == sheets::verb::leave ? gone : answer(what);
   }};
   const lock_name name{"a"};
   engine::identity who{"test"};
@@ -65,6 +72,18 @@ TEST_F(ticket_cleanup_test, looks_for_no_grant_to_a_ticket_that_waits_for_none) 
   take_ticket({});
   cleanup.run({.deadline = base::now() + 1h});
   EXPECT_EQ(sent, std::vector{sheets::verb::withdraw});
+}
+
+// Each is due 200 ms after its grant.
+TEST_F(ticket_cleanup_test, deletes_the_tickets_by_which_locks_were_granted_together_and_notifies_no_client) {
+  using fate = engine::ticket_cleanup::ticket_fate;
+  cleanup.leave_later(name, who.next_id(), core::ticket_number{1}, fate::used);
+  base::rest(cleanup.next_due(), {});
+  cleanup.leave_later(name, who.next_id(), core::ticket_number{2}, fate::used);
+  cleanup.run({.deadline = base::now() + 1h});
+  EXPECT_EQ(sent, std::vector{sheets::verb::leave});
+  EXPECT_EQ(deleted, 2U);
+  EXPECT_EQ(cleanup.next_due(), base::instant::max());
 }
 
 }  // namespace

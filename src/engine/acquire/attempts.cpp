@@ -227,13 +227,18 @@ attempts::reply attempts::take_in_turn(attempt& a, const store::access& db) {
   return out;
 }
 
+bool attempts::reads_the_mark(const acquire_request& what) const noexcept {
+  return what.is_plain() && what.options.strategy != strategy::for_update &&
+         (asks_the_queue_too(what) || must_look(what));
+}
+
 bool attempts::asks_the_queue_too(const acquire_request& what) const noexcept {
   return what.options.strategy != strategy::for_update && what.is_plain() && db_.can().acquires_in_turn;
 }
 
 // A waiter that need not wait in turn, and is marked, learns in no other way that others come first.
 bool attempts::must_look(const acquire_request& what) const noexcept {
-  if (asks_the_queue_too(what)) return false;
+  if (asks_the_queue_too(what)) return what.expects_refusal;
   return !what.is_plain() || what.asks_in_turn() || what.ticket() == core::ticket_number::none ||
          may_be_granted(what) || (!db_.can().marks_waiting && what.options.strategy != strategy::for_update);
 }

@@ -43,6 +43,7 @@ struct acquire_request {
   bool comes_after_others = false;           ///< that wait already: its holder has held the name for long
   std::span<queued_waiter* const> queued{};  ///< while it waits: one for each name
   bool yields_to_other_clients = false;      ///< that have waited longer, this time
+  bool expects_refusal = false;              ///< this time: so it looks first, which costs less
   bool passes_the_slow = false;  ///< it passes waiters that come before and have left the name free, this time
 
   /// The same request for one of the names alone.
@@ -111,8 +112,8 @@ class attempts {
   /// By a release, while it waits. If it need not wait in turn, it is granted the name only if it is notified of that
   /// at once.
   bool may_be_granted(const acquire_request& what) const noexcept;
-  /// Whether the statement of the attempt asks the queue, so that the row need not be marked before.
-  bool asks_the_queue_too(const acquire_request& what) const noexcept;
+  /// Whether a refusal says that the row is marked: the ticket was committed before, so it need not be marked before.
+  bool reads_the_mark(const acquire_request& what) const noexcept;
   bool holds_by_transaction(strategy s) noexcept;
 
  private:
@@ -137,6 +138,8 @@ class attempts {
   bool is_queued(const acquire_request& what) const noexcept;
   reply take(const attempt& a, const store::access& db);
   reply take_in_turn(attempt& a, const store::access& db);
+  /// Whether the statement of the attempt asks the queue.
+  bool asks_the_queue_too(const acquire_request& what) const noexcept;
   bool must_look(const acquire_request& what) const noexcept;
   static bool look(attempt& a, const store::ticket_ref& own, const store::access& db, reply& out);
   bool claim_grant(const attempt& a, reply& r, const store::access& db);

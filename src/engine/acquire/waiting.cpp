@@ -66,19 +66,27 @@ task<lease_ptr> acquirer::wait_for(acquire_request& what, base::instant deadline
            .machine = {now, deadline, takes_handovers ? std::optional{db_.options().handover_limit} : std::nullopt}};
   auto& machine = at.machine;
   lease_ptr lease;
-  // If another waiter was seen, a fair attempt without a ticket would fail.
-  const bool others_wait = !queue_.is_empty(name) || (what.is_fair() && locks_.was_waited_for(name));
-  at.step = machine.begin(others_wait, takes_handovers && handover_.held_until(name, what.options) > now);
+  const bool may_try_briefly = what.is_plain() && !what.is_fair() && what.options.strategy != strategy::for_update;
+  const bool is_brief = may_try_briefly && brief_.is_worth_trying(name.view());
+  if (is_brief) machine.try_briefly();
+  // If another client waits, an attempt without a ticket would fail.
+  const bool would_fail = !is_brief && (what.is_fair() || may_try_briefly) && locks_.was_waited_for(name);
+  at.step =
+      would_fail && queue_.is_empty(name)
+          ? core::acquire_machine::step{enter_queue}
+          : machine.begin(!queue_.is_empty(name), takes_handovers && handover_.held_until(name, what.options) > now);
   if (at.step.what == try_once) {
     lease = co_await try_while_waiting(what, machine, stop);
     at.step = machine.after_first_try(base::now());
   }
   if (!lease && at.step.what == enter_queue) {
     if (takes_handovers || takes_share(what)) at.offer = offer_of(what);
-    const bool may_try_briefly = what.is_plain() && !what.is_fair() && what.options.strategy != strategy::for_update;
-    if (may_try_briefly && brief_.is_worth_trying(name.view())) machine.try_briefly();
     lease = co_await wait_in_queues({&at, 1}, stop);
-    if (machine.has_tried_briefly()) brief_.tried(name.view(), lease && machine.needed_no_ticket());
+    if (machine.has_tried_briefly()) {
+      brief_.tried(name.view(), lease && machine.needed_no_ticket());
+    } else {
+      brief_.waited(name.view());
+    }
   }
   if (!lease && !stop.stop_requested())
     machine.throw_if_never_answered(db_.options().call_timeout, db_.database().least_call() == duration::zero());
@@ -233,6 +241,7 @@ task<lease_ptr> acquirer::go_on(place& at, std::optional<subscription>& hints, c
       case take_ticket:
         if (!hints) hints.emplace(wakeups_.all());
         obtain_tickets(at, stop);
+        what.expects_refusal = true;
         at.step = machine.after_ticket(position_of(at));
         break;
       case look:
@@ -244,6 +253,7 @@ task<lease_ptr> acquirer::go_on(place& at, std::optional<subscription>& hints, c
         what.yields_to_other_clients = position_of(at).yields_to_other_clients;
         what.passes_the_slow = machine.was_left_free(base::now()) && holds_something();
         auto lease = co_await try_while_waiting(what, machine, stop);
+        what.expects_refusal = false;
         if (lease) {
           at.leave_with_lock(*lease);
           co_return lease;
@@ -281,7 +291,7 @@ task<lease_ptr> acquirer::try_while_waiting(const acquire_request& what, core::a
                                             const std::stop_token& stop) {
   try {
     const auto until = limits_while_waiting(machine, stop);
-    if (!attempts_.asks_the_queue_too(what))
+    if (!attempts_.reads_the_mark(what))
       for (auto* each : what.queued) tickets_.mark(each->waiter(), each->name(), until);
     auto result = co_await attempts_.make(what, until);
     if (!result.lease) machine.was_refused(result.why, base::now(), base::jitter());

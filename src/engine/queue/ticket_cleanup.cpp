@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -62,11 +63,12 @@ constexpr duration most_of_a_hold = 200ms;  // a used ticket obstructs no waiter
 
 bool is_known(core::ticket_number n) { return core::to_integer(n) > 0; }
 
+// Those for which a release may have woken this client in vain: whoever holds the lock by a ticket releases it yet.
 template <class Tickets>
 std::vector<lock_name> names_of(const Tickets& some) {
   std::vector<lock_name> out;
   for (const auto& t : some)
-    if (is_known(t.number)) out.push_back(t.name);
+    if (is_known(t.number) && t.how != ticket_cleanup::ticket_fate::used) out.push_back(t.name);
   std::sort(out.begin(), out.end());
   out.erase(std::unique(out.begin(), out.end()), out.end());
   return out;
@@ -100,11 +102,14 @@ void ticket_cleanup::leave_later(const lock_name& name, const core::acquisition_
 void ticket_cleanup::run(const driver::limits& until) noexcept try {
   const driver::limits soon{.deadline = std::min(until.deadline, base::later(base::now(), longest_ticket_run)),
                             .stop = until.stop};
+  const auto is_used = [](const departing& t) { return t.how == ticket_fate::used; };
   auto due = leaving_.take_due(base::now());
+  if (std::any_of(due.begin(), due.end(), is_used))
+    std::ranges::move(leaving_.take_if(is_used), std::back_inserter(due));
   for (; due.size() > batch_size; due.pop_back()) leaving_.add(std::move(due.back()));
   const auto names = names_of(due);
   leave(std::move(due), soon);
-  wake(names, whom::any, soon);    // a release may have woken this client for one of them
+  wake(names, whom::any, soon);
 } catch (const std::exception&) {  // out of memory: tickets expire by themselves
 }
 
