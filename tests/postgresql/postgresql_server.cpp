@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "support/postgresql_database.hpp"
+#include "testkit/child.hpp"
 #include "testkit/eventually.hpp"
 
 namespace rowlock::test {
@@ -69,12 +70,8 @@ void postgresql_server::kill_first_process() {
   stop_first_process();
   const auto all = processes();
   end(SIGKILL);
-  const auto runs = [](pid_t pid) {
-    std::error_code none;
-    static_cast<void>(fs::read_symlink("/proc/" + std::to_string(pid) + "/exe", none));
-    return !none;
-  };
-  if (!eventually([&] { return std::none_of(all.begin(), all.end(), runs); }))
+  // A process that exits has no program in /proc any more before it leaves the shared memory.
+  if (!eventually([&] { return std::none_of(all.begin(), all.end(), is_alive); }))
     throw std::runtime_error{"the server's processes do not end"};
 }
 
