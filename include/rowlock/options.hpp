@@ -105,7 +105,7 @@ struct client_options {
   /// Whether requests of threads are sent together if they would otherwise wait for each other.
   ///
   /// While connections are busy, requests to acquire, release and extend leases are collected and sent in one
-  /// statement. A request that finds a free connection is sent by itself. Each request keeps its own time limit,
+  /// statement. Up to four requests at a time are sent by themselves. Each request keeps its own time limit,
   /// stop_token and outcome. Two threads of the client send the collected requests; they start when requests are first
   /// collected. Locks by for_update on servers, and acquisitions by fairness::fifo, are always sent by themselves.
   bool combine = true;
@@ -126,8 +126,9 @@ struct client_options {
   /// The longest time after a grant by the database for which a lock is handed over: 1 ms to 1 h.
   ///
   /// After this time the lock is released in the database, so that other clients can acquire it. If another client
-  /// waits, the release comes after at most 64 holders, and that client's turn comes first. For the same time, a thread
-  /// that waits for a lock of its own client takes no ticket and is not listed as a waiter.
+  /// waits, the release comes sooner (after at most 64 holders if it waited at the grant), and that client's turn comes
+  /// first. For the same time, a thread that waits for a lock of its own client takes no ticket and is not listed as a
+  /// waiter.
   ///
   /// If threads share a named holder (lock_options::as), each of them is granted again what the holder holds. When this
   /// time is over and another client waits for the name, a thread without a handle of the lock waits until the others

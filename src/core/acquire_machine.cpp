@@ -22,7 +22,8 @@ acquire_machine::step acquire_machine::in_queue(base::instant now, const positio
   if (const auto until = sleeps_here_until(at); until > now) return {action::sleep, until};
   if (!at.is_first || at.yields_to_other_clients) return {action::take_ticket};
   if (tries_briefly_ && next_brief_try_ && !had_ticket_) {
-    if (*next_brief_try_ > now) return {action::sleep, std::min(*next_brief_try_, backoff_.deadline())};
+    if (*next_brief_try_ > now && !is_notified_)
+      return {action::sleep, std::min(*next_brief_try_, backoff_.deadline())};
     ++brief_tries_;
     return {action::try_once};
   }

@@ -70,7 +70,7 @@ class acquire_machine {
 
   void was_refused(const retry_backoff::refusal& why, base::instant now, double jitter) {
     is_notified_ = false;
-    set_next_brief_try(why.left && !why.is_free && !why.is_behind, now);
+    set_next_brief_try(why.left && !why.is_free && !why.is_behind && !why.is_shared, now);
     unleased_ = why.left || why.is_free ? 0 : unleased_ + 1;
     if (!why.is_free) free_since_.reset();
     if (why.is_free && !free_since_) free_since_ = now;

@@ -73,6 +73,7 @@ class retry_backoff {
     std::optional<duration> left{};  ///< of the holder's lease; absent: held without a lease, unless
     bool is_free = false;            ///< no client holds it, but others come first
     bool is_behind = false;          ///< others come first
+    bool is_shared = false;          ///< held by sharers
     bool is_notified = false;        ///< another source notifies when an attempt may succeed
   };
   void was_refused(const refusal& why, base::instant now, double jitter);

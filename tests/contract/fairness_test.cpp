@@ -58,6 +58,23 @@ TEST_P(briefly, a_lease_is_asked_for_a_few_times_more_before_a_ticket_and_more_r
   EXPECT_GE(attempts_until_it_waits(), 8U);
 }
 
+// A client whose last release found a waiter, and whose last wait was long, takes a ticket at once if there is time.
+TEST_P(briefly, a_free_name_is_asked_for_however_short_the_time_is) {
+  for (const auto order : {fairness::unfair, fairness::fifo}) {
+    const auto how = with({.fairness = order});
+    auto others = other_.acquire(name, how);
+    EXPECT_FALSE(locks_.try_acquire_for(name, a_moment, how));
+    others.release();
+    auto held = locks_.acquire(name, how);
+    background one{[&](std::stop_token stop) { other_.acquire(name, how, std::move(stop)).release(); }};
+    ASSERT_TRUE(are_waiting(1));
+    held.release();
+    one.get();
+    ASSERT_TRUE(are_waiting(0));
+    EXPECT_TRUE(locks_.try_acquire_for(name, 1us, how).has_value());
+  }
+}
+
 // Nobody can take it between.
 TEST_P(fairly, a_release_grants_the_lock_to_the_first_who_waits) {
   if (GetParam().strategy == strategy::for_update) GTEST_SKIP() << "a release ends the transaction";

@@ -182,6 +182,7 @@ TEST(acquire_machine, takes_a_ticket_at_once_if_others_come_first_or_it_is_not_k
   EXPECT_EQ(after({}, without_ticket), action::take_ticket) << "a transaction holds it";
   EXPECT_EQ(after({.left = 10s, .is_behind = true}, without_ticket), action::take_ticket);
   EXPECT_EQ(after({.left = 1s, .is_free = true}, without_ticket), action::take_ticket);
+  EXPECT_EQ(after({.left = 1s, .is_shared = true}, without_ticket), action::take_ticket) << "by several clients";
   EXPECT_EQ(after(by_a_lease, {.is_first = true, .yields_to_other_clients = true}), action::take_ticket);
   EXPECT_EQ(after(by_a_lease, behind_without_ticket), action::take_ticket);
   acquire_machine not_asked{begin, begin + 1s};
@@ -193,6 +194,17 @@ TEST(acquire_machine, takes_a_ticket_at_once_if_others_come_first_or_it_is_not_k
   auto displaced = refused_once(begin);
   displaced.after_ticket(first);
   EXPECT_EQ(displaced.in_queue(begin, without_ticket).what, action::take_ticket);
+}
+
+TEST(acquire_machine, tries_briefly_at_once_when_it_is_notified) {
+  auto machine = refused_once(begin + 100us);
+  for (int i = 0; i < 3; ++i) {
+    machine.in_queue(begin + 100us, without_ticket);
+    machine.was_refused(by_a_lease, begin + 100us, 0);
+  }
+  ASSERT_EQ(machine.in_queue(begin + 100us, without_ticket).what, action::sleep);
+  machine.after_sleep(begin + 101us, wakeup::hinted);
+  EXPECT_EQ(machine.after_look(begin + 101us, without_ticket).what, action::try_once);
 }
 
 TEST(acquire_machine, does_not_try_briefly_what_may_be_handed_over_to_it) {

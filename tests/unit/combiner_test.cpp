@@ -210,6 +210,10 @@ struct mixing_combiner_test : combiner_test {
   mixing_combiner_test() : combiner_test{{.lines = 1, .mixes_verbs = true}} {}
 };
 
+struct few_callers_test : combiner_test {
+  few_callers_test() : combiner_test{{.lines = 1, .few = 3}} {}
+};
+
 struct no_combiner_test : combiner_test {
   no_combiner_test() : combiner_test{{}} {}
 };
@@ -431,6 +435,18 @@ TEST_F(no_combiner_test, sends_each_by_itself) {
   EXPECT_EQ(ask("a").get(), "a!") << "beside the other";
   go_on();
   EXPECT_EQ(blocker.get(), "blocker!");
+}
+
+TEST_F(few_callers_test, use_a_line_each_and_more_of_them_gather) {
+  block();
+  auto second = ask("blocker");
+  auto third = ask("blocker");
+  ASSERT_TRUE(eventually([&] { return all_asked().size() == 3; })) << "though there is one line";
+  auto fourth = queue("d");
+  auto fifth = queue("e");
+  go_on_until_answered(blocker, second, third, fourth, fifth);
+  ASSERT_EQ(all_asked().size(), 4U);
+  EXPECT_THAT(all_asked().back(), UnorderedElementsAre("d", "e"));
 }
 
 }  // namespace

@@ -103,6 +103,7 @@ bool attempts::read(attempt& a, reply r, const driver::limits& until, attempt_re
   out.why = {.left = is_free ? a.what.comes_again_after(answer.left) : answer.left,
              .is_free = is_free,
              .is_behind = answer.is_behind,
+             .is_shared = answer.is_shared,
              .is_notified = wakeups_.is_notified(are_marked)};
   return true;
 }

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <list>
 #include <memory_resource>
@@ -19,6 +20,9 @@
 namespace rowlock::inline v1::engine {
 
 namespace {
+
+// A call with less time makes its attempt first: it could end before it has a ticket.
+constexpr duration time_for_a_ticket = std::chrono::milliseconds{10};
 
 core::acquire_machine::wakeup wakeup_of(local_wait_queue::outcome o) {
   using enum core::acquire_machine::wakeup;
@@ -69,12 +73,12 @@ task<lease_ptr> acquirer::wait_for(acquire_request& what, base::instant deadline
   const bool may_try_briefly = what.is_plain() && !what.is_fair() && what.options.strategy != strategy::for_update;
   const bool is_brief = may_try_briefly && brief_.is_worth_trying(name.view());
   if (is_brief) machine.try_briefly();
-  // If another client waits, an attempt without a ticket would fail.
-  const bool would_fail = !is_brief && (what.is_fair() || may_try_briefly) && locks_.was_waited_for(name);
-  at.step =
-      would_fail && queue_.is_empty(name)
-          ? core::acquire_machine::step{enter_queue}
-          : machine.begin(!queue_.is_empty(name), takes_handovers && handover_.held_until(name, what.options) > now);
+  // If another client has waited lately, an attempt without a ticket would most likely fail.
+  const bool takes_ticket = !is_brief && (what.is_fair() || may_try_briefly) && locks_.was_waited_for(name) &&
+                            deadline - now > time_for_a_ticket && queue_.is_empty(name);
+  at.step = takes_ticket ? core::acquire_machine::step{enter_queue}
+                         : machine.begin(!queue_.is_empty(name),
+                                         takes_handovers && handover_.held_until(name, what.options) > now);
   if (at.step.what == try_once) {
     lease = co_await try_while_waiting(what, machine, stop);
     at.step = machine.after_first_try(base::now());
@@ -82,11 +86,9 @@ task<lease_ptr> acquirer::wait_for(acquire_request& what, base::instant deadline
   if (!lease && at.step.what == enter_queue) {
     if (takes_handovers || takes_share(what)) at.offer = offer_of(what);
     lease = co_await wait_in_queues({&at, 1}, stop);
-    if (machine.has_tried_briefly()) {
-      brief_.tried(name.view(), lease && machine.needed_no_ticket());
-    } else {
-      brief_.waited(name.view());
-    }
+    if (!machine.has_tried_briefly()) brief_.waited(name.view());
+    if (machine.has_tried_briefly() && (lease || !machine.needed_no_ticket()))
+      brief_.tried(name.view(), machine.needed_no_ticket());
   }
   if (!lease && !stop.stop_requested())
     machine.throw_if_never_answered(db_.options().call_timeout, db_.database().least_call() == duration::zero());

@@ -121,8 +121,10 @@ bool goes_before(const combined_call_ptr& a, const combined_call_ptr& b) {
 // The thread that carries a call without one does not wait for the database while other calls wait for that thread.
 bool combiner::goes_straight(flow& by) {
   const bool may_wait = !by.is_urged();
+  const bool are_few = callers_.load(std::memory_order_relaxed) <= options_.few;
   const auto state = state_.lock();
-  const bool may = (may_wait && state->queue.empty() && state->busy < options_.lines) || !has_workers(*state);
+  const auto lines = are_few ? std::max(options_.few, options_.lines) : options_.lines;
+  const bool may = (may_wait && state->queue.empty() && state->busy < lines) || !has_workers(*state);
   if (may) ++state->busy;
   return may;
 }

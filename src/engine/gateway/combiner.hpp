@@ -2,6 +2,7 @@
 
 #include <rowlock/error.hpp>
 
+#include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -255,6 +256,7 @@ class combiner {
       std::function<void(const driver::limits&, purpose, const std::function<void(const store::access&)>&)>;
   struct line_options {
     std::size_t lines = 0;     ///< requests or batches that are under way at once; 0: every request goes straight
+    std::size_t few = 0;       ///< so many callers use a line each: too few to gather
     bool mixes_verbs = false;  ///< a batch of several verbs is one transaction
   };
 
@@ -284,6 +286,7 @@ class combiner {
     std::vector<std::jthread> workers;
   };
   class line;
+  class caller;
 
   bool goes_straight(flow& by);
   void leave_line() noexcept;
@@ -300,8 +303,21 @@ class combiner {
 
   const on_session run_;
   const line_options options_;
+  std::atomic<std::size_t> callers_{0};
   std::condition_variable_any work_;
   base::guarded<contents> state_;
+};
+
+/// A call from its begin to its end.
+class combiner::caller {
+ public:
+  explicit caller(combiner& of) noexcept : of_{of} { of_.callers_.fetch_add(1, std::memory_order_relaxed); }
+  caller(const caller&) = delete;
+  caller& operator=(const caller&) = delete;
+  ~caller() { of_.callers_.fetch_sub(1, std::memory_order_relaxed); }
+
+ private:
+  combiner& of_;
 };
 
 /// A free line, in use by a thread.
@@ -319,6 +335,7 @@ class combiner::line {
 template <class Request, class Answer>
 task<sent_answer<Answer>> combiner::run(flow& by, combined_verb<Request, Answer>& verb, const Request& one,
                                         const combined_limits& until, combined_call_ptr& left) {
+  const caller counted{*this};
   if (goes_straight(by)) {
     const line mine{*this};
     sent_answer<Answer> out;

@@ -63,7 +63,7 @@ constexpr duration most_of_a_hold = 200ms;  // a used ticket obstructs no waiter
 
 bool is_known(core::ticket_number n) { return core::to_integer(n) > 0; }
 
-// Those for which a release may have woken this client in vain: whoever holds the lock by a ticket releases it yet.
+// A release may have woken this client in vain for one of them, unless the lock is held by that ticket: it is released.
 template <class Tickets>
 std::vector<lock_name> names_of(const Tickets& some) {
   std::vector<lock_name> out;
