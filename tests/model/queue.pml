@@ -13,6 +13,7 @@
  * mutant GRANTS_ANY HINTS_LOST: law 4, a release does not name the acquisition
  * mutant MARKED_BEFORE: law 7, the row is marked before the ticket is committed
  * mutant NOT_MARKED: law 7, a waiter does not mark the row
+ * mutant MARK_OF_BEFORE: law 7, a waiter believes in the mark that its attempt before the ticket found
  * mutant MARK_IGNORED: law 7, a release looks at no ticket though the row is marked
  * mutant TOLD_NOBODY: law 7, a release that found no waiter to notify does not look again
  * mutant CLEARED_FOR_GOOD: law 7, a client that takes the mark off does not look once more
@@ -113,7 +114,8 @@ inline forget() {
   snapshot = 0;
   seen = 0;
   is_behind = 0;
-  first = 0
+  first = 0;
+  found_mark = 0
 }
 
 #ifdef ROW_CHANGED
@@ -131,6 +133,14 @@ inline forget() {
 #else
 #define RELEASES (owner == me)
 #endif
+/* Whether the attempt found the row marked; its snapshot is younger than the ticket. */
+#if defined(NOT_MARKED) || defined(MARKED_BEFORE)
+#define FOUND_MARK true
+#elif defined(MARK_OF_BEFORE)
+#define FOUND_MARK (found_mark || found_before)
+#else
+#define FOUND_MARK found_mark
+#endif
 #ifdef MARK_IGNORED
 #define IS_MARKED false
 #else
@@ -140,7 +150,10 @@ inline forget() {
 proctype act(byte me) {
   mtype state = begun;
   byte snapshot, seen, first;
-  bit is_behind, may_leave;
+  bit is_behind, may_leave, found_mark;
+#ifdef MARK_OF_BEFORE
+  bit found_before;
+#endif
 
   if
   :: may_leave = 1
@@ -151,6 +164,10 @@ proctype act(byte me) {
   :: atomic { state == begun || state == ready ->
       notice[me] = 0;
       seen = version;
+      found_mark = waiting;
+#ifdef MARK_OF_BEFORE
+      found_before = found_before | (state == begun && waiting);
+#endif
       is_behind = IS_BEHIND((state == begun -> NOBODY : ticket[me]));
       state = (state == ready && ticket[me] == 0 -> unqueued : looking)
     }
@@ -159,7 +176,7 @@ proctype act(byte me) {
       :: owner == me && !expired -> believe(me)
       :: IS_FREE && IS_UNCHANGED && HAS_ITS_TURN -> take(me)
       :: IS_FREE && !IS_UNCHANGED -> state = (ticket[me] == 0 -> begun : ready)
-      :: else -> state = (ticket[me] == 0 -> unqueued : asleep)
+      :: else -> state = (ticket[me] == 0 -> unqueued : (FOUND_MARK -> asleep : unmarked))
       fi;
       forget()
     }
@@ -174,11 +191,7 @@ proctype act(byte me) {
       last_ticket++;
       ticket[me] = last_ticket;
       queued_at[me] = version;
-#if defined(NOT_MARKED) || defined(MARKED_BEFORE)
       state = ready
-#else
-      state = unmarked
-#endif
     }
 #ifndef MARKED_BEFORE
   :: atomic { state == unmarked ->
