@@ -85,7 +85,7 @@ class brief_names {
  private:
   static constexpr std::size_t places = 1024;
   static constexpr int most_failures = 7;
-  struct record {
+  struct alignas(2) record {  // as a whole, without libatomic
     std::uint8_t failures;
     std::uint8_t waits_left;
   };
