@@ -82,7 +82,10 @@ struct combiner_test : testing::Test {
 
   asked_verb::function by(std::string_view which) {
     return [this, which](const store::access& on, std::span<const question> some) {
-      deadline = on.until.deadline;
+      {
+        const std::lock_guard alone{mutex};
+        deadline = on.until.deadline;
+      }
       return answer(which, some);
     };
   }
