@@ -29,8 +29,9 @@ TEST_F(command_habits, a_waiting_run_says_nothing_unasked_where_nobody_watches) 
   EXPECT_THAT(started.err(), IsEmpty());
 }
 
+// The first of them ends by call_timeout (5 s), long before the lease.
 TEST_F(command_habits, verbose_tells_of_renewals_that_fail) {
-  program started{run(words{"--verbose", "--lease", "3s"} + watcher({"15"}))};
+  program started{run(words{"--verbose", "--lease", "12s"} + watcher({"15"}))};
   ASSERT_TRUE(started.says("started"));
   program writer{{.words = {"sqlite3", "-cmd", ".timeout 5000", database_.file().string(), "BEGIN IMMEDIATE",
                             ".shell sleep 1000"}}};
