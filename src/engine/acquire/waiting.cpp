@@ -73,12 +73,13 @@ task<lease_ptr> acquirer::wait_for(acquire_request& what, base::instant deadline
   const bool may_try_briefly = what.is_plain() && !what.is_fair() && what.options.strategy != strategy::for_update;
   const bool is_brief = may_try_briefly && brief_.is_worth_trying(name.view());
   if (is_brief) machine.try_briefly();
+  const bool others_wait_here = !queue_.is_empty(name);
   // If another client has waited lately, an attempt without a ticket would most likely fail.
-  const bool takes_ticket = !is_brief && (what.is_fair() || may_try_briefly) && locks_.was_waited_for(name) &&
-                            deadline - now > time_for_a_ticket && queue_.is_empty(name);
-  at.step = takes_ticket ? core::acquire_machine::step{enter_queue}
-                         : machine.begin(!queue_.is_empty(name),
-                                         takes_handovers && handover_.held_until(name, what.options) > now);
+  const bool takes_ticket = !others_wait_here && !is_brief && (what.is_fair() || may_try_briefly) &&
+                            locks_.was_waited_for(name) && deadline - now > time_for_a_ticket;
+  at.step = takes_ticket
+                ? core::acquire_machine::step{enter_queue}
+                : machine.begin(others_wait_here, takes_handovers && handover_.held_until(name, what.options) > now);
   if (at.step.what == try_once) {
     lease = co_await try_while_waiting(what, machine, stop);
     at.step = machine.after_first_try(base::now());
@@ -86,9 +87,11 @@ task<lease_ptr> acquirer::wait_for(acquire_request& what, base::instant deadline
   if (!lease && at.step.what == enter_queue) {
     if (takes_handovers || takes_share(what)) at.offer = offer_of(what);
     lease = co_await wait_in_queues({&at, 1}, stop);
-    if (!machine.has_tried_briefly()) brief_.waited(name.view());
-    if (machine.has_tried_briefly() && (lease || !machine.needed_no_ticket()))
+    if (!machine.has_tried_briefly()) {
+      brief_.waited(name.view());
+    } else if (lease || !machine.needed_no_ticket()) {
       brief_.tried(name.view(), machine.needed_no_ticket());
+    }
   }
   if (!lease && !stop.stop_requested())
     machine.throw_if_never_answered(db_.options().call_timeout, db_.database().least_call() == duration::zero());
