@@ -206,7 +206,9 @@ TEST_P(all_of_several, that_overlap_are_counted_exactly_and_end) {
   for (const int n : sold) total += n;
   EXPECT_EQ(total, expected);
   EXPECT_EQ(total, 6 * rounds * 3);
-  EXPECT_EQ(taken(one), 0U);
+  // A release that meets a row which is locked just then, as by the clearing of its mark, is repeated soon: long before
+  // a lease of 30 s would end.
+  EXPECT_TRUE(eventually(patience / 3, [&] { return taken(one) == 0; }));
   EXPECT_TRUE(eventually([&] { return db().tickets() == 0; }));
 }
 

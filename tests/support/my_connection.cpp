@@ -1,13 +1,27 @@
 #include "support/my_connection.hpp"
 
+#include <errmsg.h>
+
 #include <stdexcept>
 
 namespace rowlock::test {
 
 namespace {
 
+/// In seconds; less than the time limit of a test, so that it can say what the server was doing.
+constexpr unsigned longest_statement = 60;
+
 void check(MYSQL* connection, int status, const std::string& sql) {
   if (status > 0 || mysql_errno(connection) != 0) throw std::runtime_error{sql + ": " + mysql_error(connection)};
+}
+
+std::string sessions_of(const my_connection& look) {
+  const auto found = look.run(
+      "SELECT CONCAT_WS(' ', ID, DB, COMMAND, TIME, STATE, INFO) FROM information_schema.PROCESSLIST "
+      "WHERE COMMAND <> 'Sleep'");
+  std::string out;
+  for (std::uint64_t row = 0; row < found.rows(); ++row) out += "\n  " + found.text(row, 0).value();
+  return out;
 }
 
 }  // namespace
@@ -26,7 +40,8 @@ std::optional<std::int64_t> my_result::number(std::uint64_t row, unsigned column
   return std::stoll(*found);
 }
 
-my_connection::my_connection(const server_address& to) : connection_{mysql_init(nullptr), mysql_close} {
+my_connection::my_connection(const server_address& to) : to_{to}, connection_{mysql_init(nullptr), mysql_close} {
+  mysql_options(raw(), MYSQL_OPT_READ_TIMEOUT, &longest_statement);
   const auto protocol = MYSQL_PROTOCOL_TCP;  // otherwise "localhost" means a Unix socket
   mysql_options(raw(), MYSQL_OPT_PROTOCOL, &protocol);
   mysql_options(raw(), MYSQL_SET_CHARSET_NAME, "utf8mb4");
@@ -37,7 +52,10 @@ my_connection::my_connection(const server_address& to) : connection_{mysql_init(
 }
 
 my_result my_connection::run(const std::string& sql) const {
-  check(raw(), mysql_real_query(raw(), sql.data(), sql.size()), sql);
+  const auto status = mysql_real_query(raw(), sql.data(), sql.size());
+  if (status != 0 && mysql_errno(raw()) == CR_SERVER_LOST)
+    throw std::runtime_error{sql + ": " + mysql_error(raw()) + "; sessions:" + sessions_of(my_connection{to_})};
+  check(raw(), status, sql);
   my_result out{mysql_store_result(raw())};
   check(raw(), 0, sql);
   return out;

@@ -28,7 +28,8 @@ class my_result {
 };
 
 /// A connection to MySQL or MariaDB by the client library alone, so that no test sees the database through the library
-/// that it tests. Throws std::runtime_error with the server's message.
+/// that it tests. Throws std::runtime_error with the server's message, or with its sessions if it has not answered for
+/// a minute.
 class my_connection {
  public:
   explicit my_connection(const server_address& to);
@@ -48,6 +49,7 @@ class my_connection {
  private:
   MYSQL* raw() const noexcept { return connection_.get(); }
 
+  server_address to_;
   std::unique_ptr<MYSQL, void (*)(MYSQL*)> connection_;
 };
 
