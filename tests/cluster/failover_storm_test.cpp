@@ -35,9 +35,6 @@ using namespace std::chrono_literals;
 constexpr auto quarantine = 4s;
 constexpr auto long_quarantine = 12s;  // a lease outlives a failover on a busy machine
 
-// A machine that does much else promotes late, too.
-std::chrono::seconds slack() { return is_soak() ? 2s : 10s; }
-
 template <class Pair>
 bool can_run() {
 #ifdef ROWLOCK_WITH_MYSQL

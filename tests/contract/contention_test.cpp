@@ -101,7 +101,7 @@ TEST_P(contention, a_waiter_has_its_turn_beside_another_client_that_hardly_lets_
     ASSERT_TRUE(eventually([&] { return cycles > before + 20; }));
     const stopwatch watch;
     ASSERT_TRUE(locks.try_acquire_for("orders/42", 20s, with()).has_value());
-    EXPECT_LT(watch.elapsed(), client_options{}.handover_limit + slack);
+    EXPECT_LT(watch.elapsed(), client_options{}.handover_limit + slack());
   }
 }
 

@@ -186,7 +186,7 @@ TEST_P(electing, ends_at_once_when_it_is_stopped_and_hands_over) {
   leading.stop();
   EXPECT_FALSE(leading.get());
   EXPECT_TRUE(its_work.leads_after(work.term()));
-  EXPECT_LE(watch.elapsed(), slack);
+  EXPECT_LE(watch.elapsed(), slack());
 
   background waiting{[&](std::stop_token stop) { return mine_.lead(std::move(stop), work.work()); }};
   EXPECT_TRUE(is_waiting());

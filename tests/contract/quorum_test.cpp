@@ -194,7 +194,7 @@ TEST_P(quorum_of_five, one_that_hangs_delays_nobody_and_joins_later) {
   EXPECT_EQ(held.members().size(), 3U);
   held.release();
   held = ours_.acquire();
-  EXPECT_LT(watch.elapsed(), slack) << "much less than call_timeout";
+  EXPECT_LT(watch.elapsed(), slack()) << "much less than call_timeout";
   in_the_way.clear();
   EXPECT_TRUE(has_all(held));
 }
@@ -210,7 +210,7 @@ TEST_P(quorum_of_five, has_the_time_of_the_third_longest_of_its_members) {
     const auto first = held.expires_in();
     EXPECT_TRUE(eventually([&] { return held.expires_in() < first - a_moment; }));
     in_the_way.clear();
-    return eventually(slack, [&] { return held.members().size() == 5; });
+    return eventually(slack(), [&] { return held.members().size() == 5; });
   };
   ASSERT_TRUE(eventually(all_join)) << "one that was in the way for too long has failed";
   const auto descending = [&] {
@@ -262,7 +262,7 @@ TEST_P(quorum_of_five, a_wait_that_no_majority_answered_is_an_error) {
   auto in_the_way = stall({0, 1, 2});
   const stopwatch watch;
   const auto e = error_of([&] { return ours_.try_acquire_for(100ms).has_value(); });
-  EXPECT_LT(watch.elapsed(), 500ms + slack);
+  EXPECT_LT(watch.elapsed(), 500ms + slack());
   ASSERT_TRUE(e);
   EXPECT_EQ(e->code(), errc::call_timed_out) << e->what();
   EXPECT_TRUE(mentions(e, "only 2 of 5")) << e->what();
@@ -273,7 +273,7 @@ TEST_P(quorum_of_five, a_wait_ends_in_time_or_when_it_is_stopped_or_with_the_rel
   const stopwatch watch;
   EXPECT_FALSE(theirs_.try_acquire_for(150ms));
   EXPECT_GE(watch.elapsed(), 150ms);
-  EXPECT_LT(watch.elapsed(), 650ms + slack);
+  EXPECT_LT(watch.elapsed(), 650ms + slack());
   background stopped{[&](const std::stop_token& stop) {
     EXPECT_FALSE(theirs_.try_acquire_for(1h, stop));
     return error_of([&] { return static_cast<bool>(theirs_.acquire(stop)); });
@@ -326,7 +326,7 @@ TEST_P(quorum_of_five, is_lost_before_its_time_is_over_when_a_third_is_away) {
     end = now + held.expires_in();
     return false;
   }));
-  EXPECT_LT(std::chrono::steady_clock::now(), end + slack);
+  EXPECT_LT(std::chrono::steady_clock::now(), end + slack());
   EXPECT_EQ(held.why_lost(), loss_reason::unreachable);
 }
 
@@ -421,7 +421,7 @@ TEST_P(quorum_of_five, its_end_waits_for_no_answer) {
     quorum_lock ours{locks_->clients(), "job"};
     EXPECT_TRUE(ours.acquire());
   }
-  EXPECT_LT(watch.elapsed(), 1s + slack) << "much less than call_timeout";
+  EXPECT_LT(watch.elapsed(), 1s + slack()) << "much less than call_timeout";
   in_the_way.clear();
   EXPECT_TRUE(is_free(0));
 }

@@ -34,7 +34,7 @@ TEST_P(stalled, a_try_fails_in_time_and_can_be_made_again) {
   auto in_the_way = db().stall();
   const stopwatch watch;
   const auto e = error_of([&] { return locks.try_acquire("orders/42", with()); });
-  EXPECT_LT(watch.elapsed(), short_call + slack);
+  EXPECT_LT(watch.elapsed(), short_call + slack());
   ASSERT_TRUE(e.has_value());
   EXPECT_TRUE(e->is_retryable()) << e->what();
   in_the_way.reset();
@@ -47,7 +47,7 @@ TEST_P(stalled, a_timed_form_that_never_got_an_answer_throws) {
   const stopwatch watch;
   const auto e = error_of([&] { return locks.try_acquire_for("orders/42", 1s, with()); });
   EXPECT_GE(watch.elapsed(), 1s) << "it rides failures out";
-  EXPECT_LT(watch.elapsed(), 1s + short_call + slack);
+  EXPECT_LT(watch.elapsed(), 1s + short_call + slack());
   ASSERT_TRUE(e.has_value()) << "nothing is known of the name, so it is not busy";
   EXPECT_TRUE(e->is_retryable()) << e->what();
   mutex order{locks, "orders/42", with()};
@@ -73,7 +73,7 @@ TEST_P(stalled, a_wait_can_be_cancelled) {
   const stopwatch watch;
   waiter.stop();
   EXPECT_TRUE(throws(errc::cancelled, [&] { waiter.get().release(); }));
-  EXPECT_LT(watch.elapsed(), slack);
+  EXPECT_LT(watch.elapsed(), slack());
 }
 
 TEST_P(stalled_of_rows, letting_go_takes_no_longer_than_a_call_and_is_made_up_for) {
@@ -101,7 +101,7 @@ TEST_P(stalled_of_rows, letting_go_takes_no_longer_than_a_call_and_is_made_up_fo
     auto in_the_way = db().stall();
     const stopwatch watch;
     each.lets_go(locks, all);
-    EXPECT_LT(watch.elapsed(), short_call + slack);
+    EXPECT_LT(watch.elapsed(), short_call + slack());
     for (const auto& held : all) EXPECT_EQ(held.why_lost(), each.reason);
     if (&each == &ways[1]) {
       EXPECT_TRUE(eventually([&] { return !told.failures().empty(); }));

@@ -2,13 +2,14 @@
 #include <string>
 
 #include "contract/queueing.hpp"
+#include "support/slowness.hpp"
 #include "support/takes_at_most.hpp"
 #include "support/tier.hpp"
 
 namespace rowlock::test {
 namespace {
 
-constexpr auto at_once = 100ms * slowness;
+std::chrono::milliseconds at_once() { return on_this_machine(100ms); }
 // Its thread does not come to it while a test lasts.
 constexpr sweeper_options by_hand{.every = 24h};
 
@@ -262,7 +263,7 @@ TEST_P(sweeping, survives_what_the_database_refuses_and_says_so) {
 TEST_P(sweeping, stops_at_once_between_sweeps) {
   auto sweeps = std::make_unique<sweeper>(locks_, sweeper_options{.every = 24h});
   sweeps->sweep_once();
-  EXPECT_TRUE(takes_at_most(at_once, [&] {
+  EXPECT_TRUE(takes_at_most(at_once(), [&] {
     const stopwatch watch;
     sweeps.reset();
     const auto took = watch.elapsed();
@@ -278,7 +279,7 @@ TEST_P(sweeping, stops_at_once_in_the_middle_of_one) {
   ASSERT_TRUE(eventually([&] { return sweeps.statistics().rows > 0; }));
   const stopwatch watch;
   sweeps.stop();
-  EXPECT_LE(watch.elapsed(), at_once);
+  EXPECT_LE(watch.elapsed(), at_once());
   EXPECT_LT(one.get(), 20'000U);
   EXPECT_GT(db().rows(), 1);
   EXPECT_EQ(sweeps.sweep_once(), 0U) << "it has been stopped for good";
@@ -293,7 +294,7 @@ TEST_P(sweeping, stops_at_once_where_the_database_does_not_answer) {
   EXPECT_FALSE(one.is_done_within(a_moment));
   const stopwatch watch;
   sweeps_.stop();
-  EXPECT_LE(watch.elapsed(), at_once);
+  EXPECT_LE(watch.elapsed(), at_once());
   std::uint64_t deleted = 0;
   const auto e = error_of([&] { return deleted = one.get(); });
   EXPECT_TRUE(!e || e->code() == errc::call_timed_out) << "the wait for a lock was over just before: " << e->what();

@@ -9,6 +9,7 @@
 
 #include "support/background.hpp"
 #include "support/loopback.hpp"
+#include "support/slowness.hpp"
 #include "support/tcp_proxy.hpp"
 
 namespace rowlock::test {
@@ -18,7 +19,7 @@ constexpr duration some_time = 150ms;
 
 /// How a call ends that must not last much longer than that.
 template <class Call>
-std::optional<error> end_of(Call call, duration most = 1s) {
+std::optional<error> end_of(Call call, duration most = on_this_machine(1s)) {
   const stopwatch watch;
   auto out = error_of(call);
   EXPECT_LT(watch.elapsed(), most);
@@ -57,7 +58,7 @@ TEST_F(postgresql_session_test, a_call_ends_soon_after_stop) {
   source.request_stop();
   const stopwatch watch;
   expect_end(call.get(), errc::cancelled, true, true);
-  EXPECT_LT(watch.elapsed(), 500ms);
+  EXPECT_LT(watch.elapsed(), on_this_machine(500ms));
 }
 
 TEST_F(postgresql_session_test, a_healthy_server_answers_in_spite_of_a_stop) {
@@ -109,7 +110,7 @@ TEST_F(postgresql_session_test, connecting_ends_where_nobody_answers_and_soon_af
   source.request_stop();
   const stopwatch watch;
   const auto stopped = call.get();
-  EXPECT_LT(watch.elapsed(), 500ms);
+  EXPECT_LT(watch.elapsed(), on_this_machine(500ms));
   ASSERT_TRUE(stopped);
   EXPECT_EQ(stopped->code(), errc::cancelled);
 }

@@ -114,7 +114,7 @@ TEST_F(hints, about_names_that_nobody_has_waited_for_here_are_dropped) {
   EXPECT_FALSE(eventually(2s, [&] { return statements_of(second_) - before > 25; })) << "one for each 256 of them";
   const stopwatch watch;
   second_.close();
-  EXPECT_LT(watch.elapsed(), slack);
+  EXPECT_LT(watch.elapsed(), slack());
 }
 
 TEST_F(hints, that_end_with_their_connection_are_told_of_and_come_again) {

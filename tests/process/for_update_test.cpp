@@ -1,5 +1,6 @@
 #include "process/claimant.hpp"
 #include "process/process_test.hpp"
+#include "support/slowness.hpp"
 
 // What becomes of a lock by for_update when its holder is killed or stopped. What its server does to it: server/.
 
@@ -7,7 +8,6 @@ namespace rowlock::test {
 namespace {
 
 constexpr auto long_limit = 10s;
-constexpr auto promptly = 3s;  // the busiest machine, and much less than the limit
 constexpr std::chrono::milliseconds short_limit = 1s;
 
 class killed_for_update : public on_each_database_with<strategy> {
@@ -28,7 +28,7 @@ TEST_P(killed_for_update, leaves_the_lock_to_the_next_at_once) {
   holder.kill();
   const stopwatch watch;
   const auto held = locks.acquire("job", next());
-  EXPECT_LT(watch.elapsed(), promptly);
+  EXPECT_LT(watch.elapsed(), on_this_machine(3s));
   EXPECT_GT(held.token().value(), token);
   EXPECT_EQ(held.strategy(), what());
   EXPECT_EQ(db().row("job").value().expires_at.has_value(), what() != strategy::for_update || !is_on("sqlite"));
@@ -43,7 +43,7 @@ TEST_P(killed_for_update, leaves_it_to_one_who_waits) {
   holder.kill();
   const stopwatch watch;
   const auto held = waiter.get();
-  EXPECT_LT(watch.elapsed(), promptly);
+  EXPECT_LT(watch.elapsed(), on_this_machine(3s));
   EXPECT_GT(held.token().value(), token);
   EXPECT_EQ(held.strategy(), what());
 }
@@ -59,7 +59,7 @@ TEST_P(killed_for_update, leaves_it_to_the_next_although_a_child_of_a_fork_lives
   holder.kill();
   const stopwatch watch;
   const auto held = locks.acquire("job", next());
-  EXPECT_LT(watch.elapsed(), is_on("sqlite") ? promptly : 2s + promptly)
+  EXPECT_LT(watch.elapsed(), is_on("sqlite") ? on_this_machine(3s) : 2s + on_this_machine(3s))
       << "when the server has heard nothing for so long, at the latest";
   EXPECT_GT(held.token().value(), token);
 }
@@ -78,7 +78,7 @@ TEST_P(stopped_for_update, for_too_long_has_lost_the_lock_and_learns_of_it) {
   const stopwatch watch;
   const auto held = locks_.acquire("job");
   EXPECT_GT(watch.elapsed(), short_limit / 2) << "the holder has spoken up every third of its limit";
-  EXPECT_LT(watch.elapsed(), short_limit + promptly);
+  EXPECT_LT(watch.elapsed(), short_limit + on_this_machine(3s));
   EXPECT_GT(held.token().value(), token);
 
   holder.resume();

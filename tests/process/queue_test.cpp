@@ -7,6 +7,7 @@
 
 #include "process/process_test.hpp"
 #include "support/named_waiter.hpp"
+#include "support/slowness.hpp"
 
 // Those who wait in several processes get the lock in the order of their tickets, whatever becomes of the others.
 
@@ -184,7 +185,7 @@ TEST_P(queue_of_processes, is_granted_in_the_order_of_tickets_beside_kills_and_c
     let_go(now.back());
     if (i == 8) {
       ASSERT_TRUE(are_granted(i + 2));
-      EXPECT_LE(watch.elapsed(), 10s * slowness) << "the dead are passed over";
+      EXPECT_LE(watch.elapsed(), on_this_machine(10s)) << "the dead are passed over";
     }
   }
   EXPECT_EQ(granted(), expected);
@@ -204,7 +205,7 @@ TEST_P(queue_of_processes, passes_over_one_that_is_stopped_at_the_head_until_it_
   const stopwatch watch;
   held.release();
   ASSERT_TRUE(are_granted(1));
-  EXPECT_LE(watch.elapsed(), 10s * slowness);
+  EXPECT_LE(watch.elapsed(), on_this_machine(10s));
   EXPECT_EQ(granted(), names{"b1"});
   db().erase_ticket(ticket);  // those who go by do so, when it has been dead for long
   db().erase_ticket(second_ticket);

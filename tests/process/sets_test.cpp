@@ -117,9 +117,9 @@ class waiting_set : public process_test {
   void expect_granted(fairness order, duration within) {
     const auto names = items(2);
     EXPECT_LE(time_to([&] { return locks_.try_acquire_for(names[0], patience, {.fairness = order}).has_value(); }),
-              within + slack);
+              within + slack());
     EXPECT_LE(time_to([&] { return locks_.try_acquire_all_for(names, patience, {.fairness = order}).has_value(); }),
-              within + slack);
+              within + slack());
   }
   /// Its tickets count for so long, or, of one that others may pass, keep a name free for so long.
   static duration counts(fairness order) { return order == fairness::fifo ? duration{6s} : duration{2s}; }
@@ -141,7 +141,7 @@ TEST_P(waiting_set, that_is_killed_lets_others_go_on) {
     dead->kill();
     expect_granted(order, counts(order));
     held.release();
-    expect_set_granted(order, 3, counts(order) + slack);
+    expect_set_granted(order, 3, counts(order) + slack());
     ASSERT_TRUE(eventually([&] { return tickets() == 0; }));
   }
 }
@@ -179,7 +179,7 @@ TEST_P(waiting_set, that_is_paused_past_its_tickets_lets_others_go_on_and_is_had
     ASSERT_TRUE(eventually([&] { return tickets() == 0; }));
     expect_granted(order, 0s);
     held.release();
-    expect_set_granted(order, 3, slack);
+    expect_set_granted(order, 3, slack());
     set->resume();
     set->expect("all");
     EXPECT_FALSE(locks_.try_acquire("item-0").has_value());

@@ -1,4 +1,5 @@
 #include "server/server_test.hpp"
+#include "support/slowness.hpp"
 
 // A lock by for_update lives in a transaction: what becomes of it when the server, or the way there, ends or fails.
 
@@ -6,8 +7,6 @@ namespace rowlock::test {
 namespace {
 
 constexpr auto limit = 2s;
-constexpr auto promptly = 2s;  // the busiest machine, and less than a third of the usual limit
-constexpr auto tolerance = 2s;
 
 lock_options for_update() { return {.strategy = strategy::for_update}; }
 
@@ -32,7 +31,7 @@ TEST_P(ended_session, is_noticed_at_once) {
   auto held = locks.acquire("orders/42", for_update());
   const auto token = held.token();
   EXPECT_EQ(db().end_open_transactions(), 1);
-  EXPECT_TRUE(is_lost_within(promptly, held));
+  EXPECT_TRUE(is_lost_within(slack(), held));
   EXPECT_EQ(held.why_lost(), loss_reason::session_ended);
   EXPECT_TRUE(eventually([&] { return told.lost("orders/42"); }));
   EXPECT_EQ(told.losses().size(), 1U);
@@ -50,9 +49,9 @@ TEST_P(ended_session, leaves_the_lock_to_the_next_at_once) {
     EXPECT_EQ(db().end_open_transactions(), 1);
     const stopwatch watch;
     auto next = waiter.get();
-    EXPECT_LT(watch.elapsed(), promptly) << to_string(by);
+    EXPECT_LT(watch.elapsed(), slack()) << to_string(by);
     EXPECT_GT(next.token(), held.token()) << to_string(by);
-    EXPECT_TRUE(is_lost_within(promptly, held));
+    EXPECT_TRUE(is_lost_within(slack(), held));
     EXPECT_FALSE(next.lost().stop_requested());
     next.release();
   }
@@ -62,7 +61,7 @@ TEST_P(ended_session, takes_no_other_lock_along) {
   const auto lease = locks_.acquire("lease", {.lease = 60s});
   auto held = locks_.acquire("orders/42", for_update());
   EXPECT_EQ(db().end_open_transactions(), 1);
-  EXPECT_TRUE(is_lost_within(promptly, held));
+  EXPECT_TRUE(is_lost_within(slack(), held));
   const auto beside = locks_.acquire("orders/43", for_update());
   EXPECT_FALSE(lease.lost().stop_requested());
   EXPECT_FALSE(beside.lost().stop_requested());
@@ -77,8 +76,8 @@ TEST_P(ended_session, is_the_loss_of_all_handles_of_its_holder) {
   auto one = locks_.acquire("orders/42", as_job);
   auto two = locks_.acquire("orders/42", as_job);
   EXPECT_EQ(db().end_open_transactions(), 1);
-  EXPECT_TRUE(is_lost_within(promptly, one));
-  EXPECT_TRUE(is_lost_within(promptly, two));
+  EXPECT_TRUE(is_lost_within(slack(), one));
+  EXPECT_TRUE(is_lost_within(slack(), two));
   auto anew = locks_.try_acquire("orders/42", as_job);
   ASSERT_TRUE(anew.has_value()) << "a lost lock is not handed out again";
   EXPECT_GT(anew->token(), one.token());
@@ -92,7 +91,7 @@ TEST_P(ended_session, lets_a_client_close) {
   EXPECT_EQ(db().end_open_transactions(), 1);
   const stopwatch watch;
   locks_.close();
-  EXPECT_LT(watch.elapsed(), 5s + tolerance);
+  EXPECT_LT(watch.elapsed(), 5s + slack());
   EXPECT_TRUE(held.lost().stop_requested());
 }
 
@@ -108,9 +107,9 @@ TEST_P(disturbed_transaction, is_lost_at_once_when_the_connection_is_cut) {
   auto locks = connect_through_proxy();
   auto held = locks.acquire("orders/42", for_update());
   proxy().cut();
-  EXPECT_TRUE(is_lost_within(promptly, held));
+  EXPECT_TRUE(is_lost_within(slack(), held));
   EXPECT_EQ(held.why_lost(), loss_reason::session_ended);
-  const auto next = other_.try_acquire_for("orders/42", promptly, for_update());
+  const auto next = other_.try_acquire_for("orders/42", slack(), for_update());
   ASSERT_TRUE(next.has_value());
   EXPECT_GT(next->token(), held.token());
   expect_lost_at_release(held);
@@ -127,12 +126,12 @@ TEST_P(disturbed_transaction, is_lost_in_time_when_nothing_goes_through) {
   }};
   proxy().black_hole(true);
   const stopwatch watch;
-  EXPECT_TRUE(is_lost_within(limit + tolerance, held));
+  EXPECT_TRUE(is_lost_within(limit + slack(), held));
   EXPECT_LT(watch.elapsed(), limit) << "before the server ends the session";
   EXPECT_TRUE(held.why_lost() == loss_reason::unreachable || held.why_lost() == loss_reason::expired)
       << to_string(held.why_lost());
   EXPECT_GT(next.get().token(), held.token());
-  EXPECT_LT(watch.elapsed(), 2 * limit + tolerance);
+  EXPECT_LT(watch.elapsed(), 2 * limit + slack());
   expect_lost_at_release(held);
   proxy().black_hole(false);
   EXPECT_TRUE(eventually([&] {
@@ -151,7 +150,7 @@ TEST_P(disturbed_transaction, keeps_no_call_from_coming_back_when_nothing_goes_t
   const auto comes_back = [&](const char* what, auto call) {
     const stopwatch watch;
     error_of([&] { call(); });
-    EXPECT_LT(watch.elapsed(), short_call + tolerance) << what;
+    EXPECT_LT(watch.elapsed(), short_call + slack()) << what;
   };
   comes_back("try_acquire", [&] { static_cast<void>(locks.try_acquire("orders/44", for_update())); });
   comes_back("release", [&] { held.release(); });
@@ -169,7 +168,7 @@ TEST_P(disturbed_transaction, is_kept_through_a_slow_network) {
   EXPECT_FALSE(other_.try_acquire_for("orders/42", 2500ms).has_value());
   EXPECT_FALSE(held.lost().stop_requested()) << to_string(held.why_lost());
   EXPECT_NO_THROW(held.release());
-  EXPECT_TRUE(other_.try_acquire_for("orders/42", promptly).has_value());
+  EXPECT_TRUE(other_.try_acquire_for("orders/42", slack()).has_value());
 }
 
 /// What happens to the request that releases it, or to the answer.
@@ -196,7 +195,7 @@ TEST_P(disturbed_release, leaves_no_lock_behind) {
   on_request([](std::string_view) { return true; }, what().how);
   const stopwatch watch;
   error_of([&] { held.release(); });
-  EXPECT_LT(watch.elapsed(), short_call + tolerance);
+  EXPECT_LT(watch.elapsed(), short_call + slack());
   EXPECT_TRUE(proxy().has_acted());
   EXPECT_FALSE(static_cast<bool>(held)) << "empty afterwards, always";
   const auto next = other.try_acquire_for("orders/42", limit + 5s);
@@ -222,7 +221,7 @@ TEST_P(transaction_on_a_failing_server, is_lost_when_it_is_restarted_and_when_it
   for (const bool crashes : {false, true}) {
     const auto token = held.token();
     crashes ? server->crash() : server->stop();
-    EXPECT_TRUE(is_lost_within(promptly, held));
+    EXPECT_TRUE(is_lost_within(slack(), held));
     EXPECT_EQ(held.why_lost(), loss_reason::session_ended);
     const auto e = error_of([&] { return locks.try_acquire("orders/43", for_update()).has_value(); });
     ASSERT_TRUE(e.has_value());
@@ -243,12 +242,12 @@ TEST_P(transaction_on_a_failing_server, is_lost_in_time_when_it_freezes) {
   const auto token = held.token();
   auto in_the_way = server->freeze();
   const stopwatch watch;
-  EXPECT_TRUE(is_lost_within(limit + tolerance, held));
+  EXPECT_TRUE(is_lost_within(limit + slack(), held));
   EXPECT_LT(watch.elapsed(), limit);
   expect_lost_at_release(held);
   const stopwatch closing;
   locks.close();
-  EXPECT_LT(closing.elapsed(), short_call + tolerance);
+  EXPECT_LT(closing.elapsed(), short_call + slack());
   in_the_way.reset();
   auto other = connect();
   const auto next = other.try_acquire_for("orders/42", limit + soon_after);

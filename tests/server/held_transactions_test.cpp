@@ -1,6 +1,7 @@
 #include <atomic>
 
 #include "server/server_test.hpp"
+#include "support/slowness.hpp"
 #include "support/test_thread.hpp"
 
 namespace rowlock::test {
@@ -11,7 +12,6 @@ class held_transactions : public on_each_server {
  protected:
   static constexpr std::size_t most = 4;
   static constexpr auto call = 1500ms;
-  static constexpr auto tolerance = 2s;
 
   static lock_options for_update() { return {.strategy = strategy::for_update}; }
   static std::string job(std::size_t number) { return "job/" + std::to_string(number); }
@@ -45,7 +45,7 @@ TEST_P(held_transactions, are_as_many_as_the_option_says) {
         const stopwatch watch;
         auto e = error_of([&] { return (held[i] = locks.try_acquire(job(i), for_update())).has_value(); });
         if (e) errors[i].emplace(*e);
-        if (watch.elapsed() > call + tolerance) is_late = true;
+        if (watch.elapsed() > call + slack()) is_late = true;
       });
   }
   std::size_t granted = 0;
@@ -69,7 +69,7 @@ TEST_P(held_transactions, that_are_all_in_use_are_waited_for_until_the_deadline)
     const stopwatch watch;
     expect_exhausted(error_of([&] { return ask(locks).has_value(); }));
     EXPECT_GE(watch.elapsed(), limit / 2);
-    EXPECT_LT(watch.elapsed(), limit + tolerance);
+    EXPECT_LT(watch.elapsed(), limit + slack());
     for (const auto& held : all) EXPECT_FALSE(held.lost().stop_requested()) << to_string(held.why_lost());
   };
   auto impatient = connect_impatient(most);

@@ -2,6 +2,7 @@
 #include <exception>
 
 #include "server/server_test.hpp"
+#include "support/slowness.hpp"
 #include "support/test_thread.hpp"
 
 // version_cas never waits for a lock on the row, and goes by more than the version. What it does in a file of SQLite,
@@ -9,8 +10,6 @@
 
 namespace rowlock::test {
 namespace {
-
-constexpr auto at_once = 1s;
 
 class version_cas : public on_each_server {
  protected:
@@ -60,7 +59,7 @@ TEST_P(version_cas, is_busy_at_once_where_a_row_is_locked) {
     for (int i = 0; i < 5; ++i) {
       const stopwatch watch;
       EXPECT_FALSE(locks_.try_acquire("orders/42", by_version()).has_value());
-      EXPECT_LT(watch.elapsed(), at_once);
+      EXPECT_LT(watch.elapsed(), on_this_machine(1s));
     }
     EXPECT_EQ(db().row("orders/42").value().version, before);
     in_the_way.reset();
@@ -76,7 +75,7 @@ TEST_P(version_cas, waits_no_longer_than_asked_for_a_row_that_is_locked) {
   const stopwatch watch;
   EXPECT_FALSE(locks_.try_acquire_for("orders/42", 300ms, by_version()).has_value());
   EXPECT_GE(watch.elapsed(), 300ms);
-  EXPECT_LT(watch.elapsed(), 300ms + at_once);
+  EXPECT_LT(watch.elapsed(), 300ms + on_this_machine(1s));
   background waiter{[&](std::stop_token stop) { return locks_.acquire("orders/42", by_version(), stop); }};
   EXPECT_FALSE(waiter.is_done_within(a_moment));
   in_the_way.reset();
@@ -88,7 +87,7 @@ TEST_P(version_cas, is_not_delayed_by_rows_of_other_names) {
   const auto in_the_way = db().row_locked("orders/42");
   const stopwatch watch;
   EXPECT_TRUE(locks_.try_acquire("orders/43", by_version()).has_value());
-  EXPECT_LT(watch.elapsed(), at_once);
+  EXPECT_LT(watch.elapsed(), on_this_machine(1s));
 }
 
 void version_cas::expect_no_grant_beside_late_renewals(std::chrono::milliseconds lease, bool& are_in_time) {

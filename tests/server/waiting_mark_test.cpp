@@ -73,7 +73,7 @@ TEST_P(waiting_mark, that_was_taken_off_while_somebody_waits_comes_back) {
   background one{waiting(second_)};
   ASSERT_TRUE(eventually([&] { return is_marked(); }));
   db().execute("UPDATE rowlock_lock SET waiting = false");
-  EXPECT_TRUE(eventually(ticket_refresh + slack, [&] { return is_marked(); }));
+  EXPECT_TRUE(eventually(ticket_refresh + slack(), [&] { return is_marked(); }));
   held.release();
   EXPECT_TRUE(is_held_by("orders/42", one.get()));
 }
@@ -91,7 +91,7 @@ TEST_P(waiting_mark, comes_back_with_a_row_that_was_deleted_and_made_anew) {
     db().execute("WITH gone AS (DELETE FROM rowlock_lock RETURNING *) INSERT INTO rowlock_lock " + columns + theirs +
                  "FROM gone");
   }
-  EXPECT_TRUE(eventually(ticket_refresh + slack, [&] { return is_marked(); }));
+  EXPECT_TRUE(eventually(ticket_refresh + slack(), [&] { return is_marked(); }));
   db().vacate("orders/42");
   EXPECT_EQ(one.get().name().view(), "orders/42");
 }
@@ -129,7 +129,7 @@ TEST_P(waiting_mark, is_never_forgotten_beside_a_client_that_only_tries) {
     error_of([&] { return other.try_acquire_for("orders/42", brief).has_value(); });
     const stopwatch watch;
     ASSERT_TRUE(other.try_acquire_for("orders/42", soon).has_value()) << "it waited for " << soon.count() << " us";
-    EXPECT_LT(watch.elapsed(), 2 * ticket_refresh + slack);
+    EXPECT_LT(watch.elapsed(), 2 * ticket_refresh + slack());
   }
 }
 

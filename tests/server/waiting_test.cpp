@@ -95,7 +95,7 @@ TEST_P(waiter, whose_ticket_is_locked_loses_it_as_soon_as_it_is_not) {
     }
     EXPECT_EQ(db().tickets("orders/42"), 1);
     in_the_way.reset();
-    EXPECT_TRUE(eventually(longest_pause + slack, [&] { return db().tickets("orders/42") == 0; }))
+    EXPECT_TRUE(eventually(longest_pause + slack(), [&] { return db().tickets("orders/42") == 0; }))
         << "it would expire in 6 s";
   }
 }

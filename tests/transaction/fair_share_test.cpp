@@ -34,7 +34,7 @@ class transaction_beside_leases : public transaction_test {
   // In a file all who write wait for each other, so its calls have the usual limit, as those of others() have not.
   client leases_ = connect();
   // A tenure of another client, and what a busy machine adds.
-  const duration soon_ = client_options{}.handover_limit + slack;
+  const duration soon_ = client_options{}.handover_limit + slack();
 
   // A transaction that cannot give back what it has locked may find the name taken just then, and has to begin again:
   // in a file, and on MySQL above READ COMMITTED.

@@ -1,11 +1,10 @@
 #include <stop_token>
 
+#include "support/slowness.hpp"
 #include "transaction/transaction_test.hpp"
 
 namespace rowlock::test {
 namespace {
-
-constexpr auto generous = 5s;
 
 class waiting_lock_in : public transaction_test {
  protected:
@@ -30,7 +29,7 @@ TEST_P(waiting_lock_in, ends_in_time_behind_a_lease) {
     EXPECT_FALSE(e.has_value()) << e->what();
     EXPECT_GE(watch.elapsed(), 300ms);
   }
-  EXPECT_LT(watch.elapsed(), 300ms + generous);
+  EXPECT_LT(watch.elapsed(), 300ms + on_this_machine(5s));
   EXPECT_EQ(tx().number(read_own), 0) << "the transaction is of use";
   tx().commit();
 }
@@ -43,7 +42,7 @@ TEST_P(waiting_lock_in_beside_others, ends_in_time_behind_a_transaction) {
   const stopwatch watch;
   EXPECT_FALSE(tx().try_lock_in_for(locks(), "orders/42", wait).has_value());
   EXPECT_GE(watch.elapsed(), wait);
-  EXPECT_LT(watch.elapsed(), wait + generous);
+  EXPECT_LT(watch.elapsed(), wait + on_this_machine(5s));
   tx().commit();
   other->commit();
   EXPECT_EQ(value(2), is_on_server() ? 1 : 0);
@@ -56,7 +55,7 @@ TEST_P(waiting_lock_in, of_no_time_tries_once) {
   for (const auto wait : {0ms, -1ms, std::chrono::milliseconds::min()}) {
     const stopwatch watch;
     EXPECT_FALSE(tx().try_lock_in_for(locks(), "orders/42", wait).has_value());
-    EXPECT_LT(watch.elapsed(), generous);
+    EXPECT_LT(watch.elapsed(), on_this_machine(5s));
   }
   EXPECT_TRUE(tx().try_lock_in_for(locks(), "orders/43", 0ms).has_value());
   tx().commit();
@@ -115,7 +114,7 @@ TEST_P(waiting_lock_in_beside_others, has_it_when_a_name_that_was_let_go_of_earl
   const auto end = db().row("orders/42").value().acquired_at.value() + std::chrono::microseconds{1s}.count();
   held.release();
   tx().begin();
-  EXPECT_TRUE(tx().try_lock_in_for(locks(), "orders/42", generous).has_value());
+  EXPECT_TRUE(tx().try_lock_in_for(locks(), "orders/42", patience).has_value());
   EXPECT_GE(db().now(), end);
   tx().commit();
 }
