@@ -40,7 +40,7 @@ std::vector<mixture> mixtures() {
 class program {
  public:
   explicit program(const std::vector<std::unique_ptr<database>>& places, const client_options& options = {}) {
-    for (const auto& each : places) clients_.push_back(connect_patiently(each->url(), options));
+    for (const auto& each : places) clients_.emplace_back(connect_patiently(each->url(), options));
   }
   std::vector<std::reference_wrapper<rowlock::client>> clients() { return {clients_.begin(), clients_.end()}; }
   client& at(std::size_t database) { return clients_.at(database); }

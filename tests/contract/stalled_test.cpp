@@ -20,7 +20,7 @@ class stalled : public contract {
   client connect_impatient(client_options options = {}) {
     connect().close();
     options.call_timeout = short_call;
-    return connect_bare(std::move(options));
+    return connect_bare(options);
   }
 };
 ROWLOCK_CONTRACT_SUITE(stalled, every_pair());
