@@ -290,7 +290,7 @@ ON DUPLICATE KEY UPDATE
 RETURNING :acquisition, IF(acquisition = :acquisition, IF(version = 0, 9223372036854775807 - (version - 1), version),
   NULL), TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at), owner = '(shared)';
 
--- name: hold(name) -> name, version
+-- name: hold(name) -> name, version, waiting
 -- doing: acquiring
 -- does: acquires in a transaction that remains open
 -- rules: always_changes
@@ -321,7 +321,7 @@ SET l.thread = CONCAT('session ', CONNECTION_ID(), ' from ', l.version),
   l.version = GREATEST(l.version + 1, us(SYSDATE(6))), l.note = NULL
 /*M!100600 WHERE l.name = :name AND (l.owner IS NULL OR l.expires_at <= SYSDATE(6)) */;
 -- read back: an update of joined tables would keep the row of {guarded} locked until the transaction ends
-SELECT name, version FROM rowlock_lock WHERE name = :name{guarded};
+SELECT name, version, waiting FROM rowlock_lock WHERE name = :name{guarded};
 
 -- name: hold_while_alive(name, owner, thread, acquisition, lease, note, liveness) -> acquisition, version, left, permits
 -- doing: acquiring
@@ -968,7 +968,8 @@ WHERE l.owner = '(shared)' AND l.acquisition = s.since AND (s.expires_at > SYSDA
 -- takes more than 2 s (proxies that share sessions, nodes of a cluster), or there are no user-level locks, the
 -- client warns, looks at the queues instead (docs/protocol.md#wake-ups), and tries again after a minute. It also
 -- looks while the connection is down. The look every 2 s finds a release by another account, which may not interrupt
--- the listener (1095, 1227). COMMIT of for_update and older programs wake no client: waiters behind them try every 5
+-- the listener (1095, 1227). A client that commits for_update wakes the next waiter if the row was marked when it was
+-- locked. No client can mark it after that. A waiter that comes later, or waits behind an older program, tries every 5
 -- to 250 ms.
 
 -- name: enqueue(name, owner, thread, attempt, life, note, lease, room) -> attempt, ticket

@@ -284,7 +284,7 @@ WHERE name = (SELECT name FROM rowlock_lock
   FOR UPDATE SKIP LOCKED)
 RETURNING :acquisition::text, version, :lease::bigint;
 
--- name: hold(name) -> name, version
+-- name: hold(name) -> name, version, waiting
 -- doing: acquiring
 -- does: acquires in a transaction that remains open
 -- locks: FOR UPDATE SKIP LOCKED on a row that looks free, until the transaction ends
@@ -303,7 +303,7 @@ RETURNING :acquisition::text, version, :lease::bigint;
 UPDATE rowlock_lock SET version = greatest(version + 1, us(clock_timestamp()))
 WHERE name = (SELECT name FROM rowlock_lock
   WHERE name = :name::text AND (owner IS NULL OR expires_at <= clock_timestamp()){guarded} FOR UPDATE SKIP LOCKED)
-RETURNING name, version;
+RETURNING name, version, waiting;
 
 -- name: hold_while_alive(name, owner, thread, acquisition, lease, note, liveness) -> acquisition, version, left, permits
 -- doing: acquiring

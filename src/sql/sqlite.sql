@@ -101,7 +101,7 @@ SET version = tell(1, max(version + 1, clock_us())), owner = :owner, thread = :t
 WHERE name = :name AND (version = :version)
   AND (owner IS NULL OR expires_at <= clock_us() OR is_dead(expires_at, liveness));
 
--- name: hold(name) -> name, version
+-- name: hold(name) -> name, version, waiting
 -- doing: acquiring
 -- does: acquires in a transaction that remains open
 -- none: SQLite has no row locks; hold_while_alive holds a row without a lease

@@ -317,7 +317,9 @@ answer for_update::acquire(const store::access& db, const acquire_args& what) co
   db.session.begin(db.until);
   if (const auto rows = db.run(sheets::verb::hold, {{field::name, what.name}}); !rows.empty()) {
     refused_.remove(what.name);
-    return {.what = verdict::granted, .token = fencing_token{rows[0].integer(field::version)}};
+    return {.what = verdict::granted,
+            .token = fencing_token{rows[0].integer(field::version)},
+            .is_marked = rows[0].integer(field::waiting) != 0};
   }
   db.session.rollback(db.until);
   refused_.add(what.name);

@@ -2,6 +2,7 @@
 
 #include "server/server_test.hpp"
 #include "support/slowness.hpp"
+#include "support/takes_at_most.hpp"
 #include "support/test_thread.hpp"
 
 namespace rowlock::test {
@@ -31,6 +32,37 @@ class held_transactions : public on_each_server {
   }
 };
 ROWLOCK_SUITE_ON_EACH_SERVER(held_transactions);
+
+// It sleeps until the end of a lease that was released meanwhile.
+TEST_P(held_transactions, wake_a_waiter_that_came_before_them) {
+  auto holder = connect();
+  auto first = connect();
+  auto next = connect();
+  EXPECT_TRUE(takes_at_most(300ms, [&] {
+    using clock = std::chrono::steady_clock;
+    for (;;) {
+      auto held = holder.acquire("orders/42", {.lease = long_lease});
+      background by_transaction{[&](std::stop_token stop) {
+        auto one = first.acquire("orders/42", for_update(), std::move(stop));
+        const auto granted = clock::now();
+        let_pass(300ms);
+        one.release();
+        return std::pair{granted, clock::now()};
+      }};
+      EXPECT_TRUE(is_waited_for("orders/42"));
+      background by_lease{[&](std::stop_token stop) {
+        next.acquire("orders/42", {.lease = long_lease}, std::move(stop)).release();
+        return clock::now();
+      }};
+      EXPECT_TRUE(eventually([&] { return db().tickets("orders/42") == 2; }));
+      let_pass(300ms);
+      held.release();
+      const auto [granted, released] = by_transaction.get();
+      const auto end = by_lease.get();
+      if (granted < end) return end - released;
+    }
+  }));
+}
 
 TEST_P(held_transactions, are_as_many_as_the_option_says) {
   constexpr std::size_t names = 100;

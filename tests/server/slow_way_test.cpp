@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <functional>
 
 #include "core/lease.hpp"
 #include "server/server_test.hpp"
+#include "support/slowness.hpp"
 
 // Over a way on which each answer comes late: what a client believes counts from before it has asked, in each of the
 // ways that lead to a lock or prolong it.
@@ -139,6 +141,34 @@ TEST_P(slow_way, a_set_that_is_not_granted_leaves_its_holder_what_it_had) {
   ask("late", brief);
   on_request(acquiring("another"), tcp_proxy::action::cut_before);
   ask("lost", as_job);
+}
+
+// What is sent after the limit has half a second, all together.
+TEST_P(slow_way, a_timed_call_for_several_names_keeps_its_limit) {
+  std::vector<lock_name> names;
+  for (int i = 0; i < 20; ++i) names.push_back("job/" + std::to_string(i));
+  auto other = connect();
+  std::vector<held_lock> held;
+  for (const auto& each : names) held.push_back(other.acquire(each, {.lease = long_lease}));
+  auto locks = connect_slowly();
+  proxy().delay(2 * late);
+  for (const auto order : {fairness::unfair, fairness::fifo}) {
+    const lock_options usual{.fairness = order};
+    const std::function<bool()> calls[] = {[&] { return locks.try_acquire_any_for(names, 800ms, usual).has_value(); },
+                                           [&] { return locks.try_acquire_all_for(names, 800ms, usual).has_value(); },
+                                           [&] { return locks.try_acquire_for(names[0], 800ms, usual).has_value(); }};
+    for (const auto& call : calls) {
+      const stopwatch watch;
+      error_of(call);
+      EXPECT_GE(watch.elapsed(), 800ms);
+      EXPECT_LT(watch.elapsed(), 800ms + 500ms + on_this_machine(400ms)) << &call - calls;
+    }
+  }
+  proxy().delay(1s);
+  const stopwatch watch;
+  error_of([&] { return locks.try_acquire_any_for(names, 5ms).has_value(); });
+  EXPECT_LT(watch.elapsed(), 5ms + 500ms + on_this_machine(400ms));
+  proxy().delay(0ms);
 }
 
 }  // namespace

@@ -68,6 +68,18 @@ TEST_F(ticket_cleanup_test, deletes_the_ticket_and_then_releases_what_was_grante
   EXPECT_NE(cleanup.next_due(), base::instant::max()) << "it may come yet";
 }
 
+// The release notifies no waiter of its own client.
+TEST_F(ticket_cleanup_test, wakes_the_next_waiter_here_when_it_has_released_a_grant) {
+  using engine::local_wait_queue;
+  for (const bool is_granted : {false, true}) {
+    take_ticket(is_granted ? engine::ticket_upkeep::terms{.lease = 30s} : engine::ticket_upkeep::terms{});
+    waiter.listen();
+    cleanup.run({.deadline = base::now() + 1h});
+    EXPECT_EQ(waiter.wait(base::now(), {}, nullptr),
+              is_granted ? local_wait_queue::outcome::hinted : local_wait_queue::outcome::out_of_time);
+  }
+}
+
 TEST_F(ticket_cleanup_test, looks_for_no_grant_to_a_ticket_that_waits_for_none) {
   take_ticket({});
   cleanup.run({.deadline = base::now() + 1h});

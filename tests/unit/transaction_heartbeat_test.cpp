@@ -27,7 +27,7 @@ struct no_listener final : engine::lease_listener {
 lease_ptr hold(test::fake_database& in, const std::string& name, base::instant over) {
   auto a = std::make_shared<engine::lease_state>(
       name, std::nullopt, core::acquisition_id{"id of " + name}, lock_options{.strategy = strategy::for_update}, 10s,
-      std::make_unique<engine::held_transaction>(in.gateway().lend_transaction({})));
+      std::make_unique<engine::held_transaction>(in.gateway().lend_transaction({}), false));
   a->set_first_left(over - 10s, 10s, over - 10s);
   a->set_renewal_due(base::instant::max());
   return a;

@@ -130,6 +130,7 @@ task<lease_ptr> acquirer::acquire(acquire_request what, const lock_name* called,
   if (wait > duration::zero() && what.options.as && what.is_reentrant && !what.is_set() && !what.is_any())
     what.comes_after_others =
         co_await locks_.turns().comes_after_others(what.on, what.names[0], what.by, deadline, stop);
+  if (wait > duration::zero()) what.gives_up = deadline;
   lease_ptr lease;
   if (!stop.stop_requested()) lease = reenter(what);
   if (!lease && !stop.stop_requested()) {

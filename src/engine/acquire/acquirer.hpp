@@ -76,7 +76,6 @@ class acquirer {
   task<lease_ptr> try_while_waiting(const acquire_request& what, core::acquire_machine& machine,
                                     const std::stop_token& stop);
   void obtain_tickets(place& at, const std::stop_token& stop);
-  driver::limits limits_while_waiting(const core::acquire_machine& machine, const std::stop_token& stop);
   core::acquire_machine::position position_of(const place& at);
   lease_ptr offer_of(const acquire_request& what) const;
   bool holds_something();

@@ -67,10 +67,10 @@ task<bool> attempts::try_any(const acquire_request& what, const driver::limits& 
   bool is_conclusive = true;
   for (const auto& name : what.names) {
     const auto one = what.of(name);
-    const auto soon = db_.call_limits(until.stop);
+    const auto soon = db_.limits_of_wait(what.gives_up, until.stop);
     const bool is_known = co_await try_once(one, soon, out);
     is_conclusive = is_known && is_conclusive;
-    if (out.lease) co_return true;
+    if (out.lease || what.gives_up <= base::now()) co_return true;
   }
   co_return is_conclusive;
 }
@@ -151,7 +151,7 @@ attempts::reply attempts::hold(attempt& a, const driver::limits& until) {
     out.answer = for_update_.acquire(db, a.batch[0]);
     db_.guard().require_fresh(db, plain);
     if (out.answer.what != verdict::granted) return out;
-    out.transaction = std::make_unique<held_transaction>(std::move(session));
+    out.transaction = std::make_unique<held_transaction>(std::move(session), out.answer.is_marked.value_or(false));
     tickets_.leave(a.what.queued, until);
     return out;
   } catch (const error& e) {

@@ -36,14 +36,15 @@ struct acquire_request {
   const lock_options& options;
   holder by;
   bool is_reentrant;
-  std::vector<lease_ptr>* set = nullptr;     ///< all of the names are wanted, or none: their leases are stored there
-  core::sharing share{};                     ///< for one name: shared with others
-  counted_call* call = nullptr;              ///< nullptr: for the client itself
-  bool is_for_transaction = false;           ///< the caller's own, which itself waits for another transaction
-  bool comes_after_others = false;           ///< that wait already: its holder has held the name for long
-  std::span<queued_waiter* const> queued{};  ///< while it waits: one for each name
-  bool yields_to_other_clients = false;      ///< that have waited longer, this time
-  bool expects_refusal = false;              ///< this time: so it looks first, which costs less
+  std::vector<lease_ptr>* set = nullptr;  ///< all of the names are wanted, or none: their leases are stored there
+  core::sharing share{};                  ///< for one name: shared with others
+  counted_call* call = nullptr;           ///< nullptr: for the client itself
+  base::instant gives_up = base::instant::max();  ///< when a call that waits does
+  bool is_for_transaction = false;                ///< the caller's own, which itself waits for another transaction
+  bool comes_after_others = false;                ///< that wait already: its holder has held the name for long
+  std::span<queued_waiter* const> queued{};       ///< while it waits: one for each name
+  bool yields_to_other_clients = false;           ///< that have waited longer, this time
+  bool expects_refusal = false;                   ///< this time: so it looks first, which costs less
   bool passes_the_slow = false;  ///< it passes waiters that come before and have left the name free, this time
 
   /// The same request for one of the names alone.

@@ -110,7 +110,7 @@ task<lease_ptr> acquirer::wait_for_any(const acquire_request& what, base::instan
   while (!stop.stop_requested()) {
     base::instant comes_again{};
     try {
-      const auto limits = db_.call_limits(stop);
+      const auto limits = db_.limits_of_wait(deadline, stop);
       auto first = co_await attempts_.make(what, limits);
       if (first.lease) co_return std::move(first.lease);
       const auto now = base::now();
@@ -285,17 +285,10 @@ bool acquirer::holds_something() {
   return out;
 }
 
-driver::limits acquirer::limits_while_waiting(const core::acquire_machine& machine, const std::stop_token& stop) {
-  driver::limits until = db_.call_limits(stop);
-  const auto least = base::later(base::now(), db_.database().least_call());
-  until.deadline = std::min(until.deadline, std::max(machine.deadline(), least));
-  return until;
-}
-
 task<lease_ptr> acquirer::try_while_waiting(const acquire_request& what, core::acquire_machine& machine,
                                             const std::stop_token& stop) {
   try {
-    const auto until = limits_while_waiting(machine, stop);
+    const auto until = db_.limits_of_wait(machine.deadline(), stop);
     if (!attempts_.reads_the_mark(what))
       for (auto* each : what.queued) tickets_.mark(each->waiter(), each->name(), until);
     auto result = co_await attempts_.make(what, until);
@@ -316,7 +309,7 @@ void acquirer::obtain_tickets(place& at, const std::stop_token& stop) try {
     tickets_.take(each->waiter(), each->name(), what.by, what.options.note,
                   {.lease = attempts_.may_be_granted(what) ? std::optional{what.options.lease} : std::nullopt,
                    .max_other_permits = what.max_other_permits()},
-                  limits_while_waiting(at.machine, stop));
+                  db_.limits_of_wait(at.machine.deadline(), stop));
   }
   if (what.is_set()) at.queued[0]->waiter().hint();  // to try, wherever it is in the queues here
   deadlocks_.waits();

@@ -173,6 +173,13 @@ driver::limits gateway::call_limits(const std::stop_token& stop) const {
   return {.deadline = base::later(base::now(), options_.call_timeout), .stop = stop};
 }
 
+driver::limits gateway::limits_of_wait(base::instant deadline, const std::stop_token& stop) {
+  driver::limits until = call_limits(stop);
+  const auto least = base::later(std::min(base::now(), deadline), database().least_call());
+  until.deadline = std::min(until.deadline, std::max(deadline, least));
+  return until;
+}
+
 driver::limits gateway::leaving_a_tenth(driver::limits until) {
   until.deadline -= std::max<duration>(until.deadline - base::now(), duration::zero()) / 10;
   return until;

@@ -95,6 +95,9 @@ class gateway {
   in_flight_calls::call enter_to_release() noexcept { return in_flight_calls::call{calls_}; }
 
   driver::limits call_limits(const std::stop_token& stop = {}) const;
+  /// The same for a call that waits until `deadline`: what it still sends after that has the least time of a call, all
+  /// together.
+  driver::limits limits_of_wait(base::instant deadline, const std::stop_token& stop);
   /// Leaves time to find out the outcome of a call that was cut, and to end its session before it takes effect.
   static driver::limits leaving_a_tenth(driver::limits until);
   /// Sleeps until then; returns early if the client closes or `stop` fires.

@@ -123,9 +123,15 @@ task<void> held_locks::end(flow& on, lease_state& a, const driver::limits& until
   if (!a.transaction) {
     co_await end_lease(on, a, until);
   } else {
-    heartbeat_.commit(a, until);
-    notices_.released(a.name, false);
+    end_transaction(a, until);
   }
+}
+
+// A commit that has notified no client says so, if the row said that one waits.
+void held_locks::end_transaction(lease_state& a, const driver::limits& until) {
+  const bool is_waited_for = a.transaction->is_waited_for();
+  heartbeat_.commit(a, until);
+  notices_.released(a.name, is_waited_for && db_.database().news() == driver::foreign_news::woken);
 }
 
 task<void> held_locks::end_lease(flow& on, const lease_state& a, const driver::limits& until) {
@@ -211,10 +217,10 @@ std::vector<unresolved> held_locks::give_up(const std::vector<lease_ptr>& all, l
 
 void held_locks::end_given_up_transaction(lease_state& a, const driver::limits& until) noexcept {
   try {
-    heartbeat_.commit(a, until);
+    end_transaction(a, until);
   } catch (const std::exception&) {  // its end releases the lock as well
+    notices_.released(a.name, false);
   }
-  notices_.released(a.name, false);
 }
 
 std::vector<unresolved> held_locks::give_up_all(const driver::limits& until) {

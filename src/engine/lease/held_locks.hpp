@@ -148,6 +148,7 @@ class held_locks final : private lease_listener, private watchdog::listener, pri
   task<store::release_outcome> try_release(flow& on, const lease_state& a, const driver::limits& until,
                                            combined_call_ptr& left);
   void was_extended_late(const lease_state& a, combined_call::fate now) noexcept;
+  void end_transaction(lease_state& a, const driver::limits& until);
   void end_given_up_transaction(lease_state& a, const driver::limits& until) noexcept;
   using conversion = std::optional<store::converted> (*)(const store::access&, const store::conversion&);
   bool convert(const lease_ptr& a, conversion how, bool is_shared, identity& by);

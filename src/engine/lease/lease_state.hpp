@@ -37,13 +37,15 @@ namespace rowlock::inline v1::engine {
 ///        --give_back()--> over: the transaction was ended before
 class held_transaction {
  public:
-  explicit held_transaction(std::unique_ptr<pool::loan> on)
-      : loan_{std::move(on)}, descriptor_{session().descriptor()} {}
+  /// `is_waited_for`: when it began. The row is locked since then, so waiters that come later cannot mark it, and poll.
+  held_transaction(std::unique_ptr<pool::loan> on, bool is_waited_for)
+      : loan_{std::move(on)}, descriptor_{session().descriptor()}, is_waited_for_{is_waited_for} {}
   held_transaction(const held_transaction&) = delete;
   held_transaction& operator=(const held_transaction&) = delete;
   ~held_transaction();
 
   bool is_over() const noexcept { return loan_ == nullptr; }
+  bool is_waited_for() const noexcept { return is_waited_for_; }
   driver::session& session() const noexcept { return **loan_; }
   void end() noexcept;
   /// Ended by cutting a heartbeat when no holder relied on the lock any more, which has the effect of a release.
@@ -61,6 +63,7 @@ class held_transaction {
   const base::fork_guard process_;
   std::unique_ptr<pool::loan> loan_;
   const int descriptor_;
+  const bool is_waited_for_;
   std::stop_source heartbeat_cancellation_;
   bool was_cut_short_ = false;
 };

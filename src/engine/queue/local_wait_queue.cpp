@@ -347,6 +347,13 @@ void local_wait_queue::displace(const queue_ticket& gone) {
   if (was_first) promote(q);
 }
 
+bool local_wait_queue::waits_by(std::string_view name, std::string_view attempt) {
+  const auto state = state_.lock();
+  const queue* const q = queue_of(*state, name);
+  return q != nullptr &&
+         std::any_of(q->begin(), q->end(), [&](const slot* s) { return s->ticket.attempt.text() == attempt; });
+}
+
 std::vector<queue_ticket> local_wait_queue::firsts() { return firsts_due(base::instant::max()); }
 
 std::vector<queue_ticket> local_wait_queue::firsts_due(base::instant now) {

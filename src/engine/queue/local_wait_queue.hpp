@@ -222,6 +222,8 @@ class local_wait_queue {
   /// The database has deleted this ticket: its waiter wakes and needs another.
   void displace(const queue_ticket& gone);
 
+  /// Whether a waiter of this name has this attempt as its ticket, wherever it is: a release passes over sets.
+  bool waits_by(std::string_view name, std::string_view attempt);
   /// The first ticket of each name, if the first waiter has one.
   std::vector<queue_ticket> firsts();
   /// The same for names that are due to be looked at; they are looked at now.

@@ -74,15 +74,6 @@ std::vector<lock_name> names_of(const Tickets& some) {
   return out;
 }
 
-// nullopt: there is none any more.
-std::optional<store::release_outcome> released_grant(const lock_name& name, const core::acquisition_id& to,
-                                                     const store::access& db) {
-  const auto row = store::look_at(db, name.view());
-  if (!row || !row->is_held_by(to.text())) return std::nullopt;
-  const store::lease_ref one{.name = name.view(), .acquisition = to.text()};
-  return store::release(db, {&one, 1}).at(0);
-}
-
 }  // namespace
 
 void ticket_cleanup::leave_later(const lock_name& name, const core::acquisition_id& attempt, core::ticket_number number,
@@ -166,7 +157,7 @@ bool ticket_cleanup::leave_at_last(const lock_name& name, duration longest, cons
 // as by that claim.
 bool ticket_cleanup::release_grant(const departing& left, const driver::limits& until) noexcept try {
   if (left.how != ticket_fate::abandoned) return true;
-  const auto release = [&](const store::access& db) { return released_grant(left.name, left.attempt, db); };
+  const auto release = [&](const store::access& db) { return release_grant(left.name, left.attempt, db); };
   return db_.run(until, release, purpose::releasing) != store::release_outcome::pinned;
 } catch (const std::exception&) {
   return false;
@@ -174,8 +165,20 @@ bool ticket_cleanup::release_grant(const departing& left, const driver::limits& 
 
 std::optional<store::release_outcome> ticket_cleanup::release_grant(const lock_name& name, const store::access& db) {
   for (const auto& attempt : abandoned_.of(name, base::now()))
-    if (const auto outcome = released_grant(name, attempt, db)) return outcome;
+    if (const auto outcome = release_grant(name, attempt, db)) return outcome;
   return std::nullopt;
+}
+
+// nullopt: there is none any more. No client notifies itself, so the next waiter here is woken.
+std::optional<store::release_outcome> ticket_cleanup::release_grant(const lock_name& name,
+                                                                    const core::acquisition_id& to,
+                                                                    const store::access& db) {
+  const auto row = store::look_at(db, name.view());
+  if (!row || !row->is_held_by(to.text())) return std::nullopt;
+  const store::lease_ref one{.name = name.view(), .acquisition = to.text()};
+  const auto outcome = store::release(db, {&one, 1}).at(0);
+  if (store::is_released(outcome)) queue_.hint(name.view());
+  return outcome;
 }
 
 std::optional<store::release_outcome> ticket_cleanup::take_back(const lock_name& name, const driver::limits& until) {

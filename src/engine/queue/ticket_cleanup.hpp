@@ -78,6 +78,8 @@ class ticket_cleanup final : public maintenance::task, public release_notices {
   /// Releases a grant to a ticket whose waiter has left, so that this client is not refused the name because of it.
   /// nullopt: the refusal had another reason.
   std::optional<store::release_outcome> take_back(const lock_name& name, const driver::limits& until);
+  /// The same without a look at what else the reason may be.
+  std::optional<store::release_outcome> release_grant(const lock_name& name, const store::access& db);
   /// Deletes all tickets that must leave: the client closes.
   void leave_all(const driver::limits& until);
 
@@ -114,7 +116,8 @@ class ticket_cleanup final : public maintenance::task, public release_notices {
   bool tells(const lock_name& name, whom which, const store::access& db);
   bool notify_or_clear(const lock_name& name, const store::access& db);
   bool release_grant(const departing& left, const driver::limits& until) noexcept;
-  std::optional<store::release_outcome> release_grant(const lock_name& name, const store::access& db);
+  std::optional<store::release_outcome> release_grant(const lock_name& name, const core::acquisition_id& to,
+                                                      const store::access& db);
   void withdraw(const std::vector<departing>& some, const driver::limits& until) noexcept;
   std::vector<bool> leave_at_once(const std::vector<departing>& some, const driver::limits& until);
 

@@ -152,7 +152,7 @@ local_wait_queue::change ticket_upkeep::hint_those_who_may_go(const store::acces
   in_batches(some, [&](std::span<const queue_ticket> part) {
     const auto turns = store::look_at_queues(db, refs(part));
     for (std::size_t i = 0; i < part.size(); ++i) {
-      const bool is_granted = turns[i].holding == part[i].attempt.text();
+      const bool is_granted = !turns[i].holding.empty() && queue_.waits_by(part[i].name, turns[i].holding);
       most = std::max(most, queue_.was_looked_at(part[i], turns[i].is_behind || is_granted, turns[i].version));
       if (is_granted || (turns[i].looks_free && !turns[i].is_behind)) queue_.hint(part[i].name);
       if (!turns[i].looks_free) queue_.hint_late(part[i], turns[i].left);

@@ -162,7 +162,7 @@ SET l.thread = CONCAT('session ', CONNECTION_ID(), ' from ', l.version),
 
 
 --- MySQL, MariaDB
-SELECT name, version FROM place.rowlock_lock WHERE name = ?
+SELECT name, version, waiting FROM place.rowlock_lock WHERE name = ?
 
 --- MySQL, MariaDB, MySQL guarded, MariaDB guarded
 
@@ -1748,7 +1748,7 @@ ON DUPLICATE KEY UPDATE
 
 
 --- MySQL guarded
-SELECT name, version FROM place.rowlock_lock WHERE name = ? AND (SELECT g.incarnation =   @@server_uuid  AND g.grants_from <= SYSDATE(6) FROM place.rowlock_guard g)
+SELECT name, version, waiting FROM place.rowlock_lock WHERE name = ? AND (SELECT g.incarnation =   @@server_uuid  AND g.grants_from <= SYSDATE(6) FROM place.rowlock_guard g)
 
 --- MySQL guarded
 
@@ -1999,7 +1999,7 @@ RETURNING ?, IF(acquisition = ?, IF(version = 0, 9223372036854775807 - (version 
   NULL), TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at), owner = '(shared)'
 
 --- MariaDB guarded
-SELECT name, version FROM place.rowlock_lock WHERE name = ? AND (SELECT g.incarnation =  CONCAT(@@hostname, ':', @@port, '/', @@server_id)   AND g.grants_from <= SYSDATE(6) FROM place.rowlock_guard g)
+SELECT name, version, waiting FROM place.rowlock_lock WHERE name = ? AND (SELECT g.incarnation =  CONCAT(@@hostname, ':', @@port, '/', @@server_id)   AND g.grants_from <= SYSDATE(6) FROM place.rowlock_guard g)
 
 --- MariaDB guarded
 

@@ -191,7 +191,7 @@ RETURNING $4::text, version, $5::bigint
 UPDATE place.rowlock_lock SET version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)
 WHERE name = (SELECT name FROM place.rowlock_lock
   WHERE name = $1::text AND (owner IS NULL OR expires_at <= clock_timestamp()) FOR UPDATE SKIP LOCKED)
-RETURNING name, version
+RETURNING name, version, waiting
 
 --- plain, durable_release, guarded, relaxed
 
@@ -3311,7 +3311,7 @@ RETURNING $4::text, version, $5::bigint
 UPDATE place.rowlock_lock SET version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)
 WHERE name = (SELECT name FROM place.rowlock_lock
   WHERE name = $1::text AND (owner IS NULL OR expires_at <= clock_timestamp()) AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND g.relaxed_from IS NULL FROM place.rowlock_guard g) FOR UPDATE SKIP LOCKED)
-RETURNING name, version
+RETURNING name, version, waiting
 
 --- guarded
 
@@ -3760,7 +3760,7 @@ RETURNING $4::text, version, $5::bigint
 UPDATE place.rowlock_lock SET version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)
 WHERE name = (SELECT name FROM place.rowlock_lock
   WHERE name = $1::text AND (owner IS NULL OR expires_at <= clock_timestamp()) AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g) FOR UPDATE SKIP LOCKED)
-RETURNING name, version
+RETURNING name, version, waiting
 
 --- relaxed
 
