@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "contract/contract.hpp"
+#include "support/takes_at_most.hpp"
 #include "support/test_thread.hpp"
 #include "support/tier.hpp"
 
@@ -55,6 +56,34 @@ class handing_over : public two_clients {
   }
 };
 ROWLOCK_CONTRACT_SUITE(handing_over, leases(usual_pairs()));
+
+// It comes when a tenure has just begun, and what the tenure needs is reserved.
+TEST_P(handing_over, ends_before_the_turn_of_another_client_comes_twice) {
+  constexpr auto limit = 1s;
+  auto locks = connect({.handover_limit = limit});
+  const auto acquisition = [&] {
+    const auto row = db().row(name);
+    return row ? row->acquisition : std::nullopt;
+  };
+  std::vector<test_thread> threads;
+  for (int i = 0; i < 3; ++i)
+    threads.emplace_back([&locks](const std::stop_token& stop) {
+      while (!stop.stop_requested()) {
+        const auto held = locks.acquire(name, with());
+        std::this_thread::sleep_for(7ms);
+      }
+    });
+  ASSERT_TRUE(eventually([&] { return handovers(locks) > 10; }));
+  EXPECT_TRUE(takes_at_most(limit + 300ms, [&] {
+    const auto before = acquisition();
+    EXPECT_TRUE(eventually([&] { return acquisition() && acquisition() != before; }));
+    const auto seen = handovers(locks);
+    EXPECT_TRUE(eventually([&] { return handovers(locks) > seen + 5; }));
+    const stopwatch watch;
+    other_.acquire(name, with()).release();
+    return watch.elapsed();
+  }));
+}
 
 TEST_P(handing_over, loses_no_count_and_no_order_of_tokens) {
   auto locks = connect();  // without an observer: of millions of events

@@ -50,7 +50,11 @@ lease_ptr handover::pass_on(lease_state& released, const driver::limits& until) 
     return nullptr;
   auto plan = plan_of(released);
   auto next = is_to_pass(released, plan, until) ? give(released, plan) : nullptr;
-  if (!next && plan.others_wait)
+  // A client may have come after the last reservation. Where releases notify no client, none would come before this
+  // one.
+  const bool may_be_waited_for =
+      plan.others_wait || (released.tenure && !driver::reaches_waiters(db_.database().news()));
+  if (!next && may_be_waited_for)
     queue_.yield_to_other_clients(released.name.view(), base::later(base::now(), core::yielding));
   released.unclaim();
   return next;
