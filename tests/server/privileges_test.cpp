@@ -72,8 +72,8 @@ TEST_P(privileges_without, are_told_by_acquiring_where_they_are_needed) {
 TEST_P(privileges, to_wait_and_to_record_runs_are_noticed_by_check_where_they_are_missing) {
   auto locks = connect_guest("SELECT, INSERT, UPDATE, DELETE");
   for (const std::string table : {"rowlock_waiter", "rowlock_job_run"})
-    for (const std::string each : {"SELECT", "INSERT", "UPDATE", "DELETE"}) {
-      const auto of_table = each + " ON " + table;
+    for (const char* const each : {"SELECT", "INSERT", "UPDATE", "DELETE"}) {
+      const auto of_table = std::string{each}.append(" ON ").append(table);
       db().execute("REVOKE " + of_table + " FROM " + db().guest());
       EXPECT_TRUE(throws(errc::permission_denied, [&] { locks.check(); })) << of_table;
       db().execute("GRANT " + of_table + " TO " + db().guest());
