@@ -149,7 +149,7 @@ TEST(long_life, of_a_day_does_not_make_a_program_grow) {
   report << "heap, threads, descriptors, rows: " << before << " after " << settled << " hours, " << now << " after "
          << whole;
   std::cout << report.str() << std::endl;
-  EXPECT_LT(now.heap, before.heap + 64 * 1024) << report.str();
+  EXPECT_LT(now.heap, before.heap + std::int64_t{64} * 1024) << report.str();
   const int lately_needed = 8;  // a connection, or a thread that collects requests
   EXPECT_LE(now.threads, before.threads + lately_needed) << report.str();
   EXPECT_LE(now.descriptors, before.descriptors + lately_needed) << report.str();
