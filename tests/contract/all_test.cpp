@@ -231,7 +231,7 @@ TEST_P(all_of_several, do_not_delay_the_waiters_that_come_after_them) {
     }};
     EXPECT_TRUE(eventually([&] { return db().tickets() == 2; }));
     background next{[&](std::stop_token stop) {
-      locks_.acquire("stock/1", with(), std::move(stop)).release();
+      locks_.acquire("stock/1", fair(), std::move(stop)).release();
       return std::chrono::steady_clock::now();
     }};
     EXPECT_TRUE(eventually([&] { return db().tickets() == 3; }) && eventually(does_not_insist));

@@ -45,7 +45,6 @@ TEST_P(held_transactions, wake_a_waiter_that_came_before_them) {
       background by_transaction{[&](std::stop_token stop) {
         auto one = first.acquire("orders/42", for_update(), std::move(stop));
         const auto granted = clock::now();
-        let_pass(300ms);
         one.release();
         return std::pair{granted, clock::now()};
       }};
@@ -55,7 +54,7 @@ TEST_P(held_transactions, wake_a_waiter_that_came_before_them) {
         return clock::now();
       }};
       EXPECT_TRUE(eventually([&] { return db().tickets("orders/42") == 2; }));
-      let_pass(300ms);
+      let_pass(100ms);
       held.release();
       const auto [granted, released] = by_transaction.get();
       const auto end = by_lease.get();
