@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <atomic>
 
 #include "server/server_test.hpp"
@@ -38,29 +39,31 @@ TEST_P(held_transactions, wake_a_waiter_that_came_before_them) {
   auto holder = connect();
   auto first = connect();
   auto next = connect();
-  EXPECT_TRUE(takes_at_most(300ms, [&] {
-    using clock = std::chrono::steady_clock;
-    for (;;) {
-      auto held = holder.acquire("orders/42", {.lease = long_lease});
-      background by_transaction{[&](std::stop_token stop) {
-        auto one = first.acquire("orders/42", for_update(), std::move(stop));
-        const auto granted = clock::now();
-        one.release();
-        return std::pair{granted, clock::now()};
-      }};
-      EXPECT_TRUE(is_waited_for("orders/42"));
-      background by_lease{[&](std::stop_token stop) {
-        next.acquire("orders/42", {.lease = long_lease}, std::move(stop)).release();
-        return clock::now();
-      }};
-      EXPECT_TRUE(eventually([&] { return db().tickets("orders/42") == 2; }));
-      let_pass(100ms);
-      held.release();
-      const auto [granted, released] = by_transaction.get();
-      const auto end = by_lease.get();
-      if (granted < end) return end - released;
-    }
-  }));
+  using clock = std::chrono::steady_clock;
+  std::vector<clock::duration> waits;
+  while (waits.size() < 5) {
+    auto held = holder.acquire("orders/42", {.lease = long_lease});
+    background by_transaction{[&](std::stop_token stop) {
+      auto one = first.acquire("orders/42", for_update(), std::move(stop));
+      const auto granted = clock::now();
+      one.release();
+      return std::pair{granted, clock::now()};
+    }};
+    EXPECT_TRUE(is_waited_for("orders/42"));
+    let_pass(100ms);
+    background by_lease{[&](std::stop_token stop) {
+      next.acquire("orders/42", {.lease = long_lease}, std::move(stop)).release();
+      return clock::now();
+    }};
+    EXPECT_TRUE(eventually([&] { return db().tickets("orders/42") == 2; }));
+    let_pass(100ms);
+    held.release();
+    const auto [granted, released] = by_transaction.get();
+    const auto end = by_lease.get();
+    if (granted < end) waits.push_back(end - released);
+  }
+  std::sort(waits.begin(), waits.end());
+  EXPECT_LT(waits[2], 300ms + 10 * time_to_answer()) << "half of the waits";
 }
 
 TEST_P(held_transactions, are_as_many_as_the_option_says) {
