@@ -146,7 +146,7 @@ TEST_P(slow_way, a_set_that_is_not_granted_leaves_its_holder_what_it_had) {
 // What is sent after the limit has half a second, all together.
 TEST_P(slow_way, a_timed_call_for_several_names_keeps_its_limit) {
   std::vector<lock_name> names;
-  for (int i = 0; i < 20; ++i) names.push_back("job/" + std::to_string(i));
+  for (int i = 0; i < 20; ++i) names.emplace_back("job/" + std::to_string(i));
   auto other = connect();
   std::vector<held_lock> held;
   for (const auto& each : names) held.push_back(other.acquire(each, {.lease = long_lease}));
