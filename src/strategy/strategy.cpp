@@ -319,7 +319,7 @@ answer for_update::acquire(const store::access& db, const acquire_args& what) co
     refused_.remove(what.name);
     return {.what = verdict::granted,
             .token = fencing_token{rows[0].integer(field::version)},
-            .is_marked = rows[0].integer(field::waiting) != 0};
+            .is_marked = rows[0].is_true(field::waiting)};
   }
   db.session.rollback(db.until);
   refused_.add(what.name);

@@ -64,11 +64,6 @@ timespec shorter(const timespec& wait) {
   return as_time(out <= 0 ? out : std::max<std::int64_t>(out / times_faster(), 1));
 }
 
-template <class Function>
-Function next(const char* name, Function /*of_this_kind*/) {
-  return reinterpret_cast<Function>(::dlsym(RTLD_NEXT, name));
-}
-
 }  // namespace
 
 extern "C" {
@@ -96,7 +91,8 @@ time_t time(time_t* to) noexcept {
 }
 
 int pthread_cond_clockwait(pthread_cond_t* on, pthread_mutex_t* with, clockid_t by, const timespec* until) {
-  static const auto wait = next("pthread_cond_clockwait", &pthread_cond_clockwait);
+  static const auto wait =
+      reinterpret_cast<decltype(&pthread_cond_clockwait)>(::dlsym(RTLD_NEXT, "pthread_cond_clockwait"));
   const auto at = real_time(by, *until);
   return wait(on, with, by, &at);
 }

@@ -71,8 +71,8 @@ bool attempts::claim_grant(const attempt& a, reply& r, const store::access& db) 
     return false;
   locks_.is_waited_for(name);
   const auto refused = std::exchange(r.answer, {});  // inconclusive: asked again
-  const store::lease_ref own{.name = name.view(), .acquisition = refused.holding, .lease = a.what.options.lease};
   if (is_abandoned) return cleanup_.release_grant(name, db), true;
+  const store::lease_ref own{.name = name.view(), .acquisition = refused.holding, .lease = a.what.options.lease};
   auto grant = grant_of(refused.held_as, refused.left, refused.holding);
   grant.has_left = refused.has_left;
   if (*refused.left < own.lease) {
