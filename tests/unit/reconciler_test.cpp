@@ -10,6 +10,7 @@
 #include "base/boot_clock.hpp"
 #include "core/error_detail.hpp"
 #include "core/lease.hpp"
+#include "core/wait.hpp"
 #include "engine/lease/reconciler.hpp"
 #include "engine/maintenance.hpp"
 #include "unit/fake_database.hpp"
@@ -39,6 +40,7 @@ struct reconciler_test : testing::Test {
   bool is_due() { return reconciler.next_due() <= base::now(); }
 
   int releases = 0;
+  int locked_until = 0;  // so many releases find the row of "1" locked
   std::function<void()> on_release = [] {};
   test::fake_database db{[this](sheets::verb what, std::span<const driver::request> batch, const driver::limits&) {
     if (what == sheets::verb::release) {
@@ -48,8 +50,16 @@ struct reconciler_test : testing::Test {
     std::vector<driver::row> out;
     if (what == sheets::verb::inspect)
       for (const auto& r : batch)
-        out.push_back(
-            {std::string{std::get<std::string_view>(r[0])}, std::int64_t{1}, {}, {}, "another", {}, {}, {}, {}});
+        out.push_back({std::string{std::get<std::string_view>(r[0])},
+                       std::int64_t{1},
+                       "owner",
+                       {},
+                       releases < locked_until ? "1" : "another",
+                       {},
+                       std::int64_t{1},
+                       {},
+                       {},
+                       {}});
     return out;
   }};
   silent_notices notices;
@@ -73,6 +83,27 @@ TEST_F(reconciler_test, releases_one_acquisition_of_each_name_in_a_run_and_the_o
 TEST_F(reconciler_test, releases_all_of_a_name_at_the_end) {
   reconciler.release_all({entry("a", "1"), entry("a", "2"), entry("a", "3")}, {.deadline = base::now() + 1h});
   EXPECT_EQ(releases, 3);
+}
+
+// As by an attempt of another client, for a moment.
+TEST_F(reconciler_test, asks_again_for_a_locked_row_at_the_end_alone) {
+  const driver::limits until{.deadline = base::now() + 1h};
+  locked_until = 4;
+  reconciler.release_all({entry("a", "1")}, until);
+  EXPECT_EQ(releases, 1) << "the maintenance thread does it later";
+  reconciler.release_at_the_end({entry("b", "2")}, until);
+  EXPECT_EQ(releases, 1 + 2 + 1) << "with the other one, and once more";
+  EXPECT_EQ(reconciler.next_due(), base::instant::max());
+  locked_until = 1'000'000;
+  reconciler.release_at_the_end({entry("a", "1")}, until);
+  EXPECT_EQ(releases, 4 + core::inconclusive_only_tries) << "a transaction may keep it for long";
+}
+
+TEST_F(reconciler_test, does_not_wait_at_the_end_for_what_was_not_seen) {
+  auto e = entry("a", "1");
+  e.may_appear = true;
+  reconciler.release_at_the_end({e}, {.deadline = base::now() + 1h});
+  EXPECT_EQ(releases, 1);
 }
 
 TEST_F(reconciler_test, pauses_after_a_failure) {

@@ -40,6 +40,7 @@ struct ticket_cleanup_test : testing::Test {
   std::string attempt;
   std::vector<sheets::verb> sent;
   std::size_t deleted = 0;
+  int locked_for = 0;  // so many deletions find the ticket locked
   test::fake_database db{[this](sheets::verb what, std::span<const driver::request> batch, const driver::limits&) {
     sent.push_back(what);
     if (what == sheets::verb::enqueue) {
@@ -47,8 +48,11 @@ struct ticket_cleanup_test : testing::Test {
       throw detail::error_access::make(errc::call_timed_out, "no answer", {.retryable = true, .outcome_unknown = true});
     }
     std::vector<driver::row> gone;
+    const bool is_locked = what == sheets::verb::leave && locked_for > 0;
+    if (is_locked) --locked_for;
     for (const auto& each : batch)
-      if (what == sheets::verb::leave) gone.push_back({std::string{std::get<std::string_view>(each[1])}, {}});
+      if (what == sheets::verb::leave && !is_locked)
+        gone.push_back({std::string{std::get<std::string_view>(each[1])}, {}});
     deleted += gone.size();
     return what == sheets::verb::leave ? gone : answer(what);
   }};
@@ -83,6 +87,22 @@ TEST_F(ticket_cleanup_test, wakes_the_next_waiter_here_when_it_has_released_a_gr
 TEST_F(ticket_cleanup_test, looks_for_no_grant_to_a_ticket_that_waits_for_none) {
   take_ticket({});
   cleanup.run({.deadline = base::now() + 1h});
+  EXPECT_EQ(sent, std::vector{sheets::verb::withdraw});
+}
+
+// A release that grants the name to it has it locked until its commit.
+TEST_F(ticket_cleanup_test, asks_again_for_a_locked_ticket_when_the_client_closes) {
+  const driver::limits until{.deadline = base::now() + 1h};
+  locked_for = 3;
+  cleanup.leave_later(name, who.next_id(), core::ticket_number{1}, engine::ticket_cleanup::ticket_fate::abandoned);
+  cleanup.leave_all(until);
+  EXPECT_EQ(deleted, 1U);
+  EXPECT_EQ(cleanup.next_due(), base::instant::max());
+}
+
+TEST_F(ticket_cleanup_test, does_not_wait_for_a_ticket_that_may_not_exist_when_the_client_closes) {
+  take_ticket({});
+  cleanup.leave_all({.deadline = base::now() + 1h});
   EXPECT_EQ(sent, std::vector{sheets::verb::withdraw});
 }
 

@@ -11,6 +11,7 @@
 #include <memory>
 #include <span>
 #include <stop_token>
+#include <thread>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -301,6 +302,13 @@ task<bool> retry_inconclusive(gateway& on, flow& by, const std::stop_token& stop
     gateway::pause a_moment{on, base::later(base::now(), core::inconclusive_pause(tries)), stop};
     co_await by.until(a_moment);
   }
+}
+
+/// The same for a client that closes, which no thread repeats anything for later.
+template <class Attempt>
+void repeat_at_the_end(const driver::limits& until, Attempt attempt) {
+  for (int tries = 1; !attempt() && tries < core::inconclusive_only_tries && base::now() < until.deadline; ++tries)
+    std::this_thread::sleep_for(core::inconclusive_pause(tries));
 }
 
 /// The same for a held lock: throws if there was no answer.

@@ -230,8 +230,7 @@ std::vector<unresolved> held_locks::give_up_all(const driver::limits& until) {
 }
 
 void held_locks::release_given_up(std::vector<unresolved> given_up, const driver::limits& until) {
-  for (auto& e : reconciler_.take_permitted(base::now())) given_up.push_back(std::move(e));
-  reconciler_.release_all(std::move(given_up), until);
+  reconciler_.release_at_the_end(std::move(given_up), until);
 }
 
 // --- extending -------------------------------------------------------------------------------------------------------

@@ -82,6 +82,14 @@ void reconciler::release_all(std::vector<unresolved> entries, const driver::limi
   maintenance_.wake_at(list_.next_due());
 }
 
+void reconciler::release_at_the_end(std::vector<unresolved> entries, const driver::limits& until) {
+  repeat_at_the_end(until, [&] {
+    for (auto& e : list_.take_permitted(base::now())) entries.push_back(std::move(e));
+    release_all(std::exchange(entries, {}), until);
+    return !list_.has_permitted(base::now());
+  });
+}
+
 // Releases one acquisition of each name: the others are answered with their present state.
 std::vector<unresolved> reconciler::release_each_name(std::vector<unresolved> entries, const driver::limits& until) {
   let_grants_end(extract_if(entries, [](const unresolved& e) { return e.may_have_granted; }), until);

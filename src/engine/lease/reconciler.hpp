@@ -44,6 +44,12 @@ class unresolved_list : public retry_list<unresolved> {
   std::vector<unresolved> take_permitted(base::instant now) {
     return take_if([now](const unresolved& e) { return e.from <= now && !e.may_have_granted; });
   }
+  /// Whether there are such entries that were seen in the database.
+  bool has_permitted(base::instant now) {
+    return find([now](const unresolved& e) { return e.from <= now && !e.may_have_granted && !e.may_appear; },
+                [](const unresolved& /*e*/) { return true; })
+        .has_value();
+  }
   /// Whether this one may be released now; and if so, which session of the server has confirmed it.
   std::optional<core::session_number> permits(std::string_view acquisition, base::instant now) {
     return find(
@@ -83,8 +89,9 @@ class reconciler final : public maintenance::task {
   void run(const driver::limits& until) noexcept override;
   /// Releases these now, and keeps for later those that could not be released.
   void release_all(std::vector<unresolved> entries, const driver::limits& until);
-  /// Takes out all that may be released: the client closes.
-  std::vector<unresolved> take_permitted(base::instant now) { return list_.take_permitted(now); }
+  /// Releases these and all that may be released: the client closes. A row that another client has locked just then is
+  /// asked for again.
+  void release_at_the_end(std::vector<unresolved> entries, const driver::limits& until);
 
  private:
   using verb = std::vector<store::release_outcome> (*)(const store::access&, std::span<const store::lease_ref>);

@@ -104,11 +104,16 @@ void ticket_cleanup::run(const driver::limits& until) noexcept try {
 } catch (const std::exception&) {  // out of memory: tickets expire by themselves
 }
 
+// A release that chooses a ticket has it locked until its commit, and the ticket would hold up the queue.
 void ticket_cleanup::leave_all(const driver::limits& until) {
-  auto all = leaving_.take_due(base::instant::max());
-  const auto names = names_of(all);
-  leave(std::move(all), until);
-  wake(names, whom::any, until);
+  const auto may_exist = [](const departing& t) { return t.number != core::ticket_number::none; };
+  repeat_at_the_end(until, [&] {
+    auto all = leaving_.take_due(base::instant::max());
+    const auto names = names_of(all);
+    leave(std::move(all), until);
+    wake(names, whom::any, until);
+    return !leaving_.find(may_exist, [](const departing& /*t*/) { return true; });
+  });
 }
 
 // First the ticket is deleted, then the row is looked at: a release locks the ticket that it chooses, so it has granted
