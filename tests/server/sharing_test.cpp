@@ -1,4 +1,7 @@
 #include <atomic>
+#include <future>
+#include <mutex>
+#include <set>
 
 #include "server/server_test.hpp"
 
@@ -76,6 +79,36 @@ TEST_P(lost_share, of_a_grant_to_several_readers_is_adopted_or_undone) {
       const auto e = error_of([&] { return has_shared = each->get(); });
       EXPECT_TRUE(has_shared || (e && (e->outcome_is_unknown() || e->is_retryable()))) << "after " << before;
     }
+    EXPECT_TRUE(nobody_shares_it(other)) << "after " << before;
+  }
+}
+
+// Their requests travel together.
+TEST_P(lost_share, of_many_readers_at_once_is_adopted_or_undone) {
+  auto other = connect();
+  std::mutex alone;
+  std::set<fencing_token> tokens;
+  for (int before = 0; before < 3 * most_requests; before += 3) {
+    auto locks = connect_through_proxy();
+    locks.check();
+    disturb(before);
+    std::vector<std::future<void>> readers;
+    for (int i = 0; i < 20; ++i)
+      readers.push_back(std::async(std::launch::async, [&] {
+        for (int n = 0; n < 3; ++n) {
+          std::optional<held_lock> held;
+          EXPECT_TRUE(is_done_unknown_or_retryable(
+              error_of([&] { held = locks.try_acquire_shared_for("orders/42", soon, {.lease = long_lease}); })));
+          if (!held) continue;
+          EXPECT_FALSE(other.try_acquire("orders/42"));
+          {
+            const std::lock_guard noting{alone};
+            EXPECT_TRUE(tokens.insert(held->token()).second) << "another reader has it, too";
+          }
+          EXPECT_TRUE(is_done_unknown_or_retryable(error_of([&] { held->release(); })));
+        }
+      }));
+    for (auto& each : readers) each.get();
     EXPECT_TRUE(nobody_shares_it(other)) << "after " << before;
   }
 }

@@ -1,11 +1,13 @@
 #include <gmock/gmock.h>
 #include <rowlock/error.hpp>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
 #include <functional>
 #include <future>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -217,6 +219,10 @@ struct few_callers_test : combiner_test {
   few_callers_test() : combiner_test{{.lines = 1, .few = 3}} {}
 };
 
+struct by_name_test : combiner_test {
+  by_name_test() : combiner_test{{.lines = 1, .by_name = true}} {}
+};
+
 struct no_combiner_test : combiner_test {
   no_combiner_test() : combiner_test{{}} {}
 };
@@ -265,6 +271,41 @@ TEST_F(mixing_combiner_test, sends_releases_first_where_one_transaction_has_all)
   auto again = queue("b");
   go_on_until_answered(a, b, again);
   EXPECT_THAT(all_asked(), ElementsAre(ElementsAre("blocker"), ElementsAre("-b"), ElementsAre("a", "b")));
+}
+
+TEST_F(by_name_test, sends_what_gathers_for_a_name_together_verb_by_verb_and_other_names_at_once) {
+  block();
+  auto first = queue("blocker");
+  auto released = queue("blocker", releasing, an_hour());
+  auto second = queue("blocker");
+  EXPECT_EQ(run("other", acquiring, an_hour()).what, "other!");
+  EXPECT_THAT(all_asked(), ElementsAre(ElementsAre("blocker"), ElementsAre("other")));
+  go_on_until_answered(first, released, second);
+  EXPECT_THAT(all_asked(), ElementsAre(ElementsAre("blocker"), ElementsAre("other"), ElementsAre("blocker", "blocker"),
+                                       ElementsAre("-blocker")));
+}
+
+TEST_F(by_name_test, has_no_two_statements_for_a_name_under_way) {
+  std::mutex counting;
+  std::map<std::string, int> under_way;
+  int most = 0;
+  const auto add = [&](std::string_view name, int number) {
+    const std::lock_guard alone{counting};
+    most = std::max(most, under_way[std::string{name}] += number);
+  };
+  on_batch = [&](std::span<const question> some) {
+    add(some.front().name, 1);
+    for (const auto& each : some) EXPECT_EQ(each.name, some.front().name);
+    std::this_thread::yield();
+    add(some.front().name, -1);
+  };
+  std::vector<std::future<void>> callers;
+  for (int i = 0; i < 8; ++i)
+    callers.push_back(std::async(std::launch::async, [&, i] {
+      for (int n = 0; n < 50; ++n) run(i % 2 == 0 ? "even" : "odd", n % 2 == 0 ? acquiring : releasing, an_hour());
+    }));
+  for (auto& each : callers) each.get();
+  EXPECT_EQ(most, 1);
 }
 
 TEST_F(combiner_test, counts_the_time_of_a_request_from_when_it_was_sent) {

@@ -138,9 +138,9 @@ task<lease_ptr> acquirer::acquire(acquire_request what, const lock_name* called,
     if (wait <= duration::zero())
       lease = co_await try_only_once(what, stop);
     else if (what.is_any())
-      lease = co_await wait_for_any(what, deadline, stop);
+      lease = co_await wait_for_any(what, stop);
     else
-      lease = co_await wait_for(what, deadline, stop);
+      lease = co_await wait_for(what, stop);
   }
   under_way.reset();
   if (!call) co_return lease;

@@ -68,8 +68,8 @@ class acquirer {
   bool take_back(std::span<const lock_name> names, const driver::limits& until);
 
   // waiting.cpp
-  task<lease_ptr> wait_for(acquire_request& what, base::instant deadline, const std::stop_token& stop);
-  task<lease_ptr> wait_for_any(const acquire_request& what, base::instant deadline, const std::stop_token& stop);
+  task<lease_ptr> wait_for(acquire_request& what, const std::stop_token& stop);
+  task<lease_ptr> wait_for_any(const acquire_request& what, const std::stop_token& stop);
   task<lease_ptr> wait_in_queues(std::span<place> places, const std::stop_token& stop);
   void enter_queues(place& at, local_wait_queue::purpose wants, std::pmr::list<queued_waiter>& all);
   task<lease_ptr> go_on(place& at, std::optional<subscription>& hints, const std::stop_token& stop);

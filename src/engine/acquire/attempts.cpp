@@ -11,18 +11,6 @@ using strategies::verdict;
 
 namespace {
 
-strategies::answer refusal_of(store::queue_position& seen, std::optional<duration> yields_for, bool has_ticket) {
-  return {.what = seen.looks_free ? verdict::behind : verdict::busy,
-          .token = {},
-          .left = seen.looks_free ? yields_for : seen.left,
-          .is_behind = seen.is_behind,
-          .has_ticket = has_ticket,
-          .is_shared = core::is_shared(seen.holding),
-          .is_marked = seen.is_marked,
-          .holding = seen.looks_free ? std::string{} : std::move(seen.holding),
-          .held_as = seen.version};
-}
-
 // The client may have learned just now that the guard is on: inconclusive attempts are made again, and then a lease
 // that is too long is refused.
 bool are_short(std::span<const strategies::acquire_args> batch, const store::access& db) {
@@ -169,7 +157,7 @@ attempts::reply attempts::hold(attempt& a, const driver::limits& until) {
 
 // First as if no client waited, unless the caller itself waits, or asks in turn: that is one statement, which is
 // combined with those of other threads if it is for one name alone. If the name is free but has waiters, it is asked
-// for by the queue.
+// for by the queue. So is a share of a name that cannot be had at once.
 task<attempts::reply> attempts::ask(attempt& a, const driver::limits& until, combined_call_ptr& left) {
   const auto first = gateway::leaving_a_tenth(until);
   bool in_turn = is_queued(a.what);
@@ -177,6 +165,13 @@ task<attempts::reply> attempts::ask(attempt& a, const driver::limits& until, com
     const combined_limits both{.until = first, .last = until.deadline};
     auto got = co_await db_.run_combined(a.what.on, try_of(a.what.options.strategy), a.batch[0], both, left);
     if (!got.what.is_waited_for()) co_return reply{.sent = got.sent, .answer = std::move(got.what)};
+    in_turn = true;
+  }
+  if (comes_as_a_reader(a.what)) {
+    const combined_limits both{.until = first, .last = until.deadline};
+    auto got = co_await db_.run_combined_by_name(a.what.on, share_try_, a.batch[0], both, left);
+    if (in_turn || got.what.what != verdict::inconclusive)
+      co_return reply{.sent = got.sent, .answer = std::move(got.what)};
     in_turn = true;
   }
   co_return db_.run(first, [&](const store::access& db) -> reply {
@@ -192,12 +187,18 @@ task<attempts::reply> attempts::ask(attempt& a, const driver::limits& until, com
   });
 }
 
-// A share is asked for in turn, too, if callers that need not wait in turn must mark the row for it: otherwise readers
-// that come and go would keep a writer from marking it.
 bool attempts::is_queued(const acquire_request& what) const noexcept {
-  const bool is_marked_for_sure = !db_.can().marks_waiting || db_.can().acquires_in_turn;
   return what.asks_in_turn() || what.ticket() != core::ticket_number::none ||
-         (!what.share.is_exclusive() && !is_marked_for_sure);
+         (!what.share.is_exclusive() && !is_marked_for_sure());
+}
+
+// If callers that need not wait in turn must mark the row for it, a share is asked for in turn: otherwise readers that
+// come and go would keep a writer from marking it.
+bool attempts::is_marked_for_sure() const noexcept { return !db_.can().marks_waiting || db_.can().acquires_in_turn; }
+
+// Readers that have not waited yet are in the same place, so those of one name are asked for together.
+bool attempts::comes_as_a_reader(const acquire_request& what) noexcept {
+  return what.share.is_reader() && what.queued.empty() && !what.asks_in_turn();
 }
 
 attempts::reply attempts::take(const attempt& a, const store::access& db) {
@@ -248,6 +249,22 @@ bool attempts::may_be_granted(const acquire_request& what) const noexcept {
   return what.is_fair() || driver::reaches_waiters(db_.database().news());
 }
 
+std::optional<strategies::answer> attempts::refusal_of(store::queue_position& seen, duration patience,
+                                                       bool has_ticket) {
+  const auto yields_for = core::yields_for(seen.looks_free ? seen.left : std::nullopt, patience);
+  const bool is_behind = seen.is_behind && yields_for != duration::zero();
+  if (seen.looks_free && !is_behind && has_ticket) return std::nullopt;
+  return strategies::answer{.what = seen.looks_free ? verdict::behind : verdict::busy,
+                            .token = {},
+                            .left = seen.looks_free ? yields_for : seen.left,
+                            .is_behind = seen.is_behind,
+                            .has_ticket = has_ticket,
+                            .is_shared = core::is_shared(seen.holding),
+                            .is_marked = seen.is_marked,
+                            .holding = seen.looks_free ? std::string{} : std::move(seen.holding),
+                            .held_as = seen.version};
+}
+
 // true: it is its turn for all of the names, and each must be as it was seen. Of the tickets of a set only the least
 // one is looked for; if the others are missing, their refresh finds that.
 bool attempts::look(attempt& a, const store::ticket_ref& own, const store::access& db, reply& out) {
@@ -264,11 +281,8 @@ bool attempts::look(attempt& a, const store::ticket_ref& own, const store::acces
     auto& seen = turns[i];
     auto& name = a.names[i];
     const bool is_asked_for = ticket != core::ticket_number::none && name.queued->waiter().ticket_number() == ticket;
-    const bool has_ticket = seen.has_ticket || !is_asked_for;
-    const auto yields_for = core::yields_for(seen.looks_free ? seen.left : std::nullopt, own.patience);
-    const bool is_behind = seen.is_behind && yields_for != duration::zero();
-    if (!seen.looks_free || is_behind || !has_ticket) {
-      out.answer = refusal_of(seen, yields_for, has_ticket);
+    if (auto refusal = refusal_of(seen, own.patience, seen.has_ticket || !is_asked_for)) {
+      out.answer = std::move(*refusal);
       out.which = i;
       return false;
     }
@@ -289,12 +303,11 @@ bool attempts::holds_by_transaction(strategy s) noexcept {
 }
 
 // After the client has closed, requests that wait for a line are not sent any more.
-attempts::combined_try attempts::try_by(const strategies::algorithm& how) {
+attempts::combined_try attempts::try_by(combined_try::function how) {
   return {purpose::usual,
-          [this, &how](const store::access& db, std::span<const strategies::acquire_args> batch) {
+          [this, how = std::move(how)](const store::access& db, std::span<const strategies::acquire_args> batch) {
             db_.check_usable();
-            if (!are_short(batch, db)) return std::vector<strategies::answer>(batch.size());
-            return how.acquire(db, batch);
+            return are_short(batch, db) ? how(db, batch) : std::vector<strategies::answer>(batch.size());
           },
           [](const strategies::answer& a) { return a.what == verdict::granted; }};
 }

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <memory_resource>
 #include <optional>
@@ -137,6 +138,10 @@ class attempts {
   reply hold(attempt& a, const driver::limits& until);
   task<reply> ask(attempt& a, const driver::limits& until, combined_call_ptr& left);
   bool is_queued(const acquire_request& what) const noexcept;
+  bool is_marked_for_sure() const noexcept;
+  static bool comes_as_a_reader(const acquire_request& what) noexcept;
+  /// nullopt: it is the turn of a request with that patience.
+  static std::optional<strategies::answer> refusal_of(store::queue_position& seen, duration patience, bool has_ticket);
   reply take(const attempt& a, const store::access& db);
   reply take_in_turn(attempt& a, const store::access& db);
   /// Whether the statement of the attempt asks the queue.
@@ -155,13 +160,15 @@ class attempts {
   static void begin(lease_state& lease, base::instant sent, const strategies::answer& granted);
 
   // attempts_to_share.cpp
+  std::vector<strategies::answer> share_at_once(const store::access& db,
+                                                std::span<const strategies::acquire_args> readers);
   reply share_in_turn(attempt& a, const store::access& db);
   static std::optional<readers> look_for_readers(attempt& a, const store::access& db, reply& out);
   bool hand_share(const local_wait_queue::reader& to, const core::acquisition_id& id, base::instant sent,
                   const strategies::answer& granted);
   void undo_share(const local_wait_queue::reader& of, const core::acquisition_id& id, bool may_appear);
 
-  combined_try try_by(const strategies::algorithm& how);
+  combined_try try_by(combined_try::function how);
   combined_try& try_of(strategy s) noexcept;
 
   gateway& db_;
@@ -175,9 +182,10 @@ class attempts {
   const strategies::algorithm unique_index_{strategies::unique_index};
   const strategies::algorithm version_cas_{strategies::version_cas};
   const strategies::algorithm liveness_rows_{strategies::liveness_rows};
-  combined_try unique_index_try_{try_by(unique_index_)};
-  combined_try version_cas_try_{try_by(version_cas_)};
-  combined_try liveness_rows_try_{try_by(liveness_rows_)};
+  combined_try unique_index_try_{try_by(std::bind_front(&strategies::algorithm::acquire, &unique_index_))};
+  combined_try version_cas_try_{try_by(std::bind_front(&strategies::algorithm::acquire, &version_cas_))};
+  combined_try liveness_rows_try_{try_by(std::bind_front(&strategies::algorithm::acquire, &liveness_rows_))};
+  combined_try share_try_{try_by(std::bind_front(&attempts::share_at_once, this))};
 };
 
 /// The names that one attempt asks for, and what it owns until it has succeeded. If it fails, the names of a set that

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <functional>
 #include <utility>
 
@@ -8,6 +9,28 @@
 // the name. So one attempt also asks for the readers that come directly after it.
 
 namespace rowlock::inline v1::engine {
+
+// Requests for one name of readers that have not waited yet. They are in one place, so one look is enough.
+std::vector<strategies::answer> attempts::share_at_once(const store::access& db,
+                                                        std::span<const strategies::acquire_args> readers) {
+  if (is_marked_for_sure()) return strategies::share(db, readers);
+  const store::ticket_ref place{.name = readers[0].name,
+                                .attempt = {},
+                                .max_other_permits = readers[0].share.max_other_permits,
+                                .patience = core::sharing_patience};
+  auto seen = store::look_at_queues(db, {&place, 1}).at(0);
+  std::vector<strategies::answer> out(readers.size());
+  if (const auto refusal = refusal_of(seen, place.patience, true)) {
+    std::ranges::fill(out, *refusal);
+  } else if (!seen.has_row) {
+    strategies::make_rows(db, readers.first(1));  // asked again
+  } else {
+    std::vector<strategies::acquire_args> all{readers.begin(), readers.end()};
+    for (auto& each : all) each.seen = seen.version;
+    out = strategies::share(db, all);
+  }
+  return out;
+}
 
 // The shares of all of them are this client's, each with an acquisition of its own, and no holder relies on one before
 // it is handed over, under the mutex by which a wait ends. So the share of a reader that has left meanwhile, or whose

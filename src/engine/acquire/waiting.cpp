@@ -61,13 +61,14 @@ struct acquirer::place {
   }
 };
 
-task<lease_ptr> acquirer::wait_for(acquire_request& what, base::instant deadline, const std::stop_token& stop) {
+task<lease_ptr> acquirer::wait_for(acquire_request& what, const std::stop_token& stop) {
   using enum core::acquire_machine::action;
   const auto now = base::now();
   const auto& name = what.names[0];
   const bool takes_handovers = what.call != nullptr && what.is_plain() && handover_.takes(what.options);
-  place at{.what = what,
-           .machine = {now, deadline, takes_handovers ? std::optional{db_.options().handover_limit} : std::nullopt}};
+  place at{
+      .what = what,
+      .machine = {now, what.gives_up, takes_handovers ? std::optional{db_.options().handover_limit} : std::nullopt}};
   auto& machine = at.machine;
   lease_ptr lease;
   const bool may_try_briefly = what.is_plain() && !what.is_fair() && what.options.strategy != strategy::for_update;
@@ -76,7 +77,7 @@ task<lease_ptr> acquirer::wait_for(acquire_request& what, base::instant deadline
   const bool others_wait_here = !queue_.is_empty(name);
   // If another client has waited lately, an attempt without a ticket would most likely fail.
   const bool takes_ticket = !others_wait_here && !is_brief && (what.is_fair() || may_try_briefly) &&
-                            locks_.was_waited_for(name) && deadline - now > time_for_a_ticket;
+                            locks_.was_waited_for(name) && what.gives_up - now > time_for_a_ticket;
   at.step = takes_ticket
                 ? core::acquire_machine::step{enter_queue}
                 : machine.begin(others_wait_here, takes_handovers && handover_.held_until(name, what.options) > now);
@@ -88,7 +89,7 @@ task<lease_ptr> acquirer::wait_for(acquire_request& what, base::instant deadline
     if (takes_handovers || takes_share(what)) at.offer = offer_of(what);
     lease = co_await wait_in_queues({&at, 1}, stop);
     if (!machine.has_tried_briefly()) {
-      brief_.waited(name.view());
+      if (may_try_briefly) brief_.waited(name.view());
     } else if (lease || !machine.needed_no_ticket()) {
       brief_.tried(name.view(), machine.needed_no_ticket());
     }
@@ -100,10 +101,10 @@ task<lease_ptr> acquirer::wait_for(acquire_request& what, base::instant deadline
 
 // It waits in the queues of at most this many names at a time. If there are more, it tries for all after this time, and
 // moves to the queues of the next.
-task<lease_ptr> acquirer::wait_for_any(const acquire_request& what, base::instant deadline,
-                                       const std::stop_token& stop) {
+task<lease_ptr> acquirer::wait_for_any(const acquire_request& what, const std::stop_token& stop) {
   constexpr std::size_t most_queues = 32;
   constexpr duration longest_stay = std::chrono::seconds{1};
+  const auto deadline = what.gives_up;
   int failures = 0;
   std::vector<lock_name> in_order{what.names.begin(), what.names.end()};
   const std::size_t queues = std::min(most_queues, in_order.size());

@@ -119,20 +119,34 @@ bool goes_before(const combined_call_ptr& a, const combined_call_ptr& b) {
 // --- a thread with a request -----------------------------------------------------------------------------------------
 
 // The thread that carries a call without one does not wait for the database while other calls wait for that thread.
-bool combiner::goes_straight(flow& by) {
+bool combiner::goes_straight(flow& by, std::string_view name) {
   const bool may_wait = !by.is_urged();
   const bool are_few = callers_.load(std::memory_order_relaxed) <= options_.few;
   const auto state = state_.lock();
   const auto lines = are_few ? std::max(options_.few, options_.lines) : options_.lines;
-  const bool may = (may_wait && state->queue.empty() && state->busy < lines) || !has_workers(*state);
-  if (may) ++state->busy;
+  const auto is_of_it = [&](const combined_call_ptr& c) { return c->name() == name; };
+  const bool is_free = options_.by_name ? !state->names.contains(name) && std::ranges::none_of(state->queue, is_of_it)
+                                        : state->queue.empty() && state->busy < lines;
+  const bool may = (may_wait && is_free) || !has_workers(*state);
+  if (may) begin_line(*state, name);
   return may;
 }
 
-void combiner::leave_line() noexcept {
+void combiner::begin_line(contents& in, std::string_view name) const {
+  if (options_.by_name) in.names.emplace(name);
+  ++in.busy;
+}
+
+void combiner::leave_line(std::string_view name) noexcept {
   const auto state = state_.lock();
   --state->busy;
-  if (!state->queue.empty()) work_.notify_one();
+  if (options_.by_name) state->names.erase(state->names.find(name));
+  if (first_due(*state) != state->queue.end()) work_.notify_one();
+}
+
+std::deque<combined_call_ptr>::iterator combiner::first_due(contents& in) const {
+  if (!options_.by_name) return in.busy < options_.lines ? in.queue.begin() : in.queue.end();
+  return std::ranges::find_if(in.queue, [&](const combined_call_ptr& c) { return !in.names.contains(c->name()); });
 }
 
 task<void> combiner::wait_for(flow& by, const combined_call_ptr& one, combined_call_ptr& left) {
@@ -152,7 +166,7 @@ task<void> combiner::wait_for(flow& by, const combined_call_ptr& one, combined_c
 void combiner::enqueue(const combined_call_ptr& one) {
   const auto state = state_.lock();
   state->queue.push_back(one);
-  if (state->busy < options_.lines) work_.notify_one();
+  if (first_due(*state) != state->queue.end()) work_.notify_one();
 }
 
 // false: a worker has taken it.
@@ -188,7 +202,7 @@ void combiner::work(const std::stop_token& stop) {
   for (;;) {
     const auto batch = next_batch(stop);
     if (batch.empty()) return;
-    const line mine{*this};
+    const line mine{*this, batch.front()->name()};
     carry_out(batch, stop);
   }
 }
@@ -196,21 +210,25 @@ void combiner::work(const std::stop_token& stop) {
 // Empty: stopped.
 std::vector<combined_call_ptr> combiner::next_batch(const std::stop_token& stop) {
   auto state = state_.lock();
-  const auto has_work = [&] { return !state->queue.empty() && state->busy < options_.lines; };
+  const auto has_work = [&] { return first_due(*state) != state->queue.end(); };
   if (!work_.wait(state.lock(), stop, has_work) || stop.stop_requested()) return {};
-  ++state->busy;
-  return take_batch(*state);
+  const auto first = *first_due(*state);
+  begin_line(*state, first->name());
+  return take_batch(*state, first);
 }
 
-// In the order of their arrival. A request whose name the batch already contains remains first in the queue.
-std::vector<combined_call_ptr> combiner::take_batch(contents& from) const {
+// In the order of their arrival. A request whose name the batch already contains remains first in the queue, unless all
+// of the batch is of one name.
+std::vector<combined_call_ptr> combiner::take_batch(contents& from, const combined_call_ptr& first) const {
   std::vector<combined_call_ptr> batch;
   std::deque<combined_call_ptr> rest;
   std::set<std::pair<const combinable_verb*, std::string_view>> names;
-  const combinable_verb& first = from.queue.front()->verb();
   for (auto& each : from.queue) {
-    const bool fits = options_.mixes_verbs || &each->verb() == &first;
-    const bool joins = fits && batch.size() < combined_batch_size && names.emplace(&each->verb(), each->name()).second;
+    const bool fits = options_.mixes_verbs || &each->verb() == &first->verb();
+    const auto is_wanted = [&] {
+      return options_.by_name ? each->name() == first->name() : names.emplace(&each->verb(), each->name()).second;
+    };
+    const bool joins = fits && batch.size() < combined_batch_size && is_wanted();
     if (joins) {
       batch.push_back(std::move(each));
     } else {

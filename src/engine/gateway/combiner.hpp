@@ -12,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -193,7 +194,7 @@ struct sent_answer {
 template <class Request, class Answer>
 class combined_verb final : public combinable_verb {
  public:
-  /// One answer for each request, in their order. A batch contains a name at most once.
+  /// One answer for each request, in their order. A batch contains a name at most once, or is of one name.
   using function = std::function<std::vector<Answer>(const store::access&, std::span<const Request>)>;
   /// Whether this answer says that the request has had an effect.
   using judgement = bool (*)(const Answer&);
@@ -241,10 +242,13 @@ class combined_verb final : public combinable_verb {
 /// combiner's own, in the order of their arrival, so that each can leave when its own time is over. A batch is of one
 /// verb, or, if the database commits faster than it answers, of all waiting requests; releases then go first.
 ///
+/// Requests to share names, and to end shares, have a combiner of their own, by name: they wait for a row, which must
+/// not hold up leases. Of one client's readers of a name only one statement waits for the row then.
+///
 /// The laws. Each request has an acquisition of its own, and a statement for many does for each what a statement for
-/// one does, under the same row lock (1 to 4). The time of sending is taken after the wait for a line (5). A lost reply
-/// is lost for each request of the batch, and so is the answer to a thread that left: each resolves its own (6). A
-/// thread waits by its own limits, never by those of others (8).
+/// one does, under the same row lock (1 to 4); those for one name accept each other. The time of sending is taken after
+/// the wait for a line (5). A lost reply is lost for each request of the batch, and so is the answer to a thread that
+/// left: each resolves its own (6). A thread waits by its own limits, never by those of others (8).
 ///
 /// A thread that leaves keeps its request, and may look for it in the database. If it does not find it, it gives it up:
 /// from then on the answer of the batch, which the worker knows, decides. So each is adopted by its thread or undone
@@ -258,6 +262,9 @@ class combiner {
     std::size_t lines = 0;     ///< requests or batches that are under way at once; 0: every request goes straight
     std::size_t few = 0;       ///< so many callers use a line each: too few to gather
     bool mixes_verbs = false;  ///< a batch of several verbs is one transaction
+    /// For statements that wait for a row: a batch is of one name, and no other is under way for that name. Requests
+    /// of other names do not wait for it, and `lines` limits batches alone.
+    bool by_name = false;
   };
 
   combiner(on_session run, const line_options& with) : run_{std::move(run)}, options_{with} {}
@@ -281,22 +288,25 @@ class combiner {
  private:
   struct contents {
     std::deque<combined_call_ptr> queue;
-    std::size_t busy = 0;  // lines
+    std::size_t busy = 0;                           // lines
+    std::multiset<std::string, std::less<>> names;  // under way, by_name
     bool is_stopped = false;
     std::vector<std::jthread> workers;
   };
   class line;
   class caller;
 
-  bool goes_straight(flow& by);
-  void leave_line() noexcept;
+  bool goes_straight(flow& by, std::string_view name);
+  void begin_line(contents& in, std::string_view name) const;
+  void leave_line(std::string_view name) noexcept;
+  std::deque<combined_call_ptr>::iterator first_due(contents& in) const;
   void enqueue(const combined_call_ptr& one);
   task<void> wait_for(flow& by, const combined_call_ptr& one, combined_call_ptr& left);
   bool withdraw(const combined_call_ptr& one);
   bool has_workers(contents& in);
   void work(const std::stop_token& stop);
   std::vector<combined_call_ptr> next_batch(const std::stop_token& stop);
-  std::vector<combined_call_ptr> take_batch(contents& from) const;
+  std::vector<combined_call_ptr> take_batch(contents& from, const combined_call_ptr& first) const;
   void carry_out(std::span<const combined_call_ptr> some, const std::stop_token& stop) noexcept;
   void ask(std::span<const combined_call_ptr> some, const driver::limits& until);
   void ask_by_verb(const store::access& db, std::span<const combined_call_ptr> some) const;
@@ -320,24 +330,25 @@ class combiner::caller {
   combiner& of_;
 };
 
-/// A free line, in use by a thread.
+/// A line that a thread has begun to use, for a request or a batch of that name first.
 class combiner::line {
  public:
-  explicit line(combiner& of) noexcept : of_{of} {}
+  line(combiner& of, std::string_view name) noexcept : of_{of}, name_{name} {}
   line(const line&) = delete;
   line& operator=(const line&) = delete;
-  ~line() { of_.leave_line(); }
+  ~line() { of_.leave_line(name_); }
 
  private:
   combiner& of_;
+  const std::string_view name_;
 };
 
 template <class Request, class Answer>
 task<sent_answer<Answer>> combiner::run(flow& by, combined_verb<Request, Answer>& verb, const Request& one,
                                         const combined_limits& until, combined_call_ptr& left) {
   const caller counted{*this};
-  if (goes_straight(by)) {
-    const line mine{*this};
+  if (goes_straight(by, one.name)) {
+    const line mine{*this, one.name};
     sent_answer<Answer> out;
     const auto ask = [&](const store::access& db) { out = verb.ask(db, one); };
     run_(until.until, verb.what_for(), std::ref(ask));

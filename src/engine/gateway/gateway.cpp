@@ -64,8 +64,12 @@ gateway::gateway(const driver::backend& kind, const core::url& address, const cl
       transactions_{
           opening(&driver::database::connect_to_hold), database_->server(),     "held_transactions",
           {.most = options.held_transactions},         options.connect_timeout, [this] { events_.reconnected(); }},
-      combiner_{[this](const driver::limits& until, purpose what_for, const auto& use) { run(until, use, what_for); },
-                lines()} {}
+      combiner_{on_a_session(), lines()},
+      share_combiner_{on_a_session(), {.lines = lines().lines, .by_name = true}} {}
+
+combiner::on_session gateway::on_a_session() {
+  return [this](const driver::limits& until, purpose what_for, const auto& use) { run(until, use, what_for); };
+}
 
 // Two on servers, so that one batch travels while the other is carried out; SQLite carries out one at a time. Up to
 // four callers are served sooner without waiting for each other, on both PostgreSQL and MariaDB.
@@ -198,7 +202,7 @@ bool gateway::begin_close() noexcept {
 }
 
 void gateway::close(const driver::limits& until) noexcept {
-  combiner_.stop();
+  end_batches();
   if (!database_->has_row_locks()) retire(until);
   database_->abandon();
   transactions_.close();

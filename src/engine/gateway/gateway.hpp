@@ -118,6 +118,12 @@ class gateway {
                                          const combined_limits& until, combined_call_ptr& left) {
     return combiner_.run(by, verb, one, until, left);
   }
+  /// The same for shares, whose statements wait for the row: only requests of one name travel together.
+  template <class Request, class Answer>
+  task<sent_answer<Answer>> run_combined_by_name(flow& by, combined_verb<Request, Answer>& verb, const Request& one,
+                                                 const combined_limits& until, combined_call_ptr& left) {
+    return share_combiner_.run(by, verb, one, until, left);
+  }
   void require_fit_schema(const store::access& db);
   failover_guard& guard() noexcept { return guard_; }
   /// Looks at it, if that was not done lately: before what is granted by another session than the pool's.
@@ -153,7 +159,10 @@ class gateway {
   /// Returns when no call is under way, at `deadline` at the latest.
   void wait_for_calls(base::instant deadline) { calls_.wait_for_the_last(deadline); }
   /// Of combined requests; those that their threads have left behind have been given up by then.
-  void end_batches() noexcept { combiner_.stop(); }
+  void end_batches() noexcept {
+    combiner_.stop();
+    share_combiner_.stop();
+  }
   void close(const driver::limits& until) noexcept;
 
  private:
@@ -163,6 +172,7 @@ class gateway {
   pool::open_session opening(connecting how);
   std::unique_ptr<driver::session> open(connecting how, const driver::limits& until);
   combiner::line_options lines() const noexcept;
+  combiner::on_session on_a_session();
   void retire(const driver::limits& until) noexcept;
 
   const base::fork_guard process_;
@@ -176,6 +186,7 @@ class gateway {
   pool pool_;
   pool transactions_;
   combiner combiner_;
+  combiner share_combiner_;
   std::atomic<bool> schema_fits_{false};  // checked once, and again after the tables were found missing
   in_flight_calls calls_;
   std::condition_variable_any closing_;

@@ -173,15 +173,14 @@ task<store::release_outcome> held_locks::try_release(flow& on, const lease_state
   auto outcome = store::release_outcome::gone;
   const auto once = [&]() -> task<bool> {
     if (outcome == store::release_outcome::pinned) a.wait_for_claimant();
-    if (one.is_share) {
-      const auto release = [&](const store::access& db) { return store::release(db, {&one, 1}).at(0); };
-      outcome = db_.run(until, release, purpose::releasing);
-    } else if (a.stays_until > base::now()) {
+    const combined_limits both{.until = until, .last = until.deadline};
+    if (!one.is_share && a.stays_until > base::now()) {
       const auto defer = [&](const store::access& db) { return store::defer_release(db, {&one, 1}).at(0); };
       outcome = db_.run(until, defer, purpose::releasing);
     } else {
-      const combined_limits both{.until = until, .last = until.deadline};
-      const auto got = co_await db_.run_combined(on, release_, one, both, left);
+      auto sent = one.is_share ? db_.run_combined_by_name(on, release_share_, one, both, left)
+                               : db_.run_combined(on, release_, one, both, left);
+      const auto got = co_await sent;
       outcome = got.what;
     }
     co_return outcome != store::release_outcome::pinned;
