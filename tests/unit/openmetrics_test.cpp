@@ -89,6 +89,8 @@ TEST(openmetrics_text, of_a_database_is_well_formed_and_says_what_it_was_given) 
   EXPECT_DOUBLE_EQ(seen.value("rowlock_database_longest_hold_seconds"), 90);
   EXPECT_DOUBLE_EQ(seen.value("rowlock_database_longest_wait_seconds"), 0.00025);
   EXPECT_EQ(openmetrics::parse(text_of(database_statistics{})).value("rowlock_database_longest_hold_seconds"), 0);
+  const auto set_back = openmetrics::parse(text_of(database_statistics{.longest_wait = -4us}));
+  EXPECT_DOUBLE_EQ(set_back.value("rowlock_database_longest_wait_seconds"), -0.000004);
 }
 
 TEST(openmetrics_text, of_a_database_that_does_not_answer_says_only_that) {

@@ -21,9 +21,10 @@ namespace {
 
 using label = std::pair<std::string_view, std::string_view>;
 
-// Exactly, and the same in every locale: "0.00025", "2.5", "60.0".
+// Exactly, and the same in every locale: "0.00025", "2.5", "60.0". Negative where the database's clock was set back.
 std::string in_seconds(duration d) {
   constexpr std::size_t places = 6;
+  if (d < duration::zero()) return "-" + in_seconds(-d);
   std::string digits = std::to_string(d.count());
   if (digits.size() <= places) digits.insert(0, places + 1 - digits.size(), '0');
   digits.insert(digits.size() - places, 1, '.');
