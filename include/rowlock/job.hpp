@@ -184,8 +184,9 @@ class ROWLOCK_EXPORT job {
   /// begun, or `stop` is requested. A call shortly before the next period may wait for that, without the lock: see
   /// job_options::early_by.
   ///
-  /// If an exception ended the last run of this call, its message is recorded as the output, and the call throws it.
-  /// After a timeout or a loss, an `error` with errc::cancelled or errc::lock_lost counts as a return.
+  /// If an exception ended the last run of this call, its message is recorded as the output, and the call throws it,
+  /// unless another client's run of the period has succeeded since. After a timeout or a loss, an `error` with
+  /// errc::cancelled or errc::lock_lost counts as a return.
   ///
   /// Throws also what client::acquire() throws, except errc::cancelled, and errors that the database reports. If an
   /// error leaves open whether the begin or the end was recorded, outcome_is_unknown() is true.

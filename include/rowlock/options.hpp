@@ -180,8 +180,8 @@ struct client_options {
   ///
   /// Time: it may block. Only close() waits for it, for at most call_timeout. If it falls behind by 10,000 events,
   /// further ones are dropped and counted (events::dropped). Failed calls and failed renewals, which the database may
-  /// cause at any rate, are dropped beyond 20,000. Losses, failed releases, failed sweeps, polling and warnings are
-  /// never dropped.
+  /// cause at any rate, are dropped beyond 20,000. Losses, failed releases, failed sweeps, polling, quarantines and
+  /// warnings are never dropped.
   ///
   /// Lifetime: no call begins after close() has returned. If a call takes longer than close() waits, or has closed the
   /// client itself, it is the last one; events that are still queued are not reported.
