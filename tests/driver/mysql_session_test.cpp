@@ -145,6 +145,10 @@ TEST(mysql_errors, say_what_now) {
         expected{1038, errc::connection_failed, true, true},
         expected{1135, errc::connection_failed, true, true},
         expected{1180, errc::connection_failed, true, true},
+        expected{3100, errc::connection_failed, true, true},
+        expected{3101, errc::serialization_failure, true, false},
+        expected{3118, errc::permission_denied, false, true},
+        expected{1130, errc::permission_denied, false, true},
         expected{1156, errc::connection_failed, true, true},
         expected{1835, errc::connection_failed, true, true},
         expected{2013, errc::connection_failed, true, true},
@@ -173,8 +177,10 @@ TEST(mysql_errors, do_not_know_what_became_of_a_failed_commit_or_of_a_write_on_a
                                "x")
         .outcome_is_unknown();
   };
-  EXPECT_TRUE(is_unknown(1180, false, true));
-  EXPECT_FALSE(is_unknown(1180, false, false));
+  for (const int in_a_commit : {1180, 3100, 3101}) {
+    EXPECT_TRUE(is_unknown(in_a_commit, false, true)) << in_a_commit;
+    EXPECT_FALSE(is_unknown(in_a_commit, false, false)) << in_a_commit;
+  }
   EXPECT_TRUE(is_unknown(1156, true, true));
   EXPECT_TRUE(is_unknown(2013, true, true));
   EXPECT_FALSE(is_unknown(2013, true, false));

@@ -1,6 +1,7 @@
 #include "driver/postgresql_session_test.hpp"
 
 #include <signal.h>
+#include <rowlock/interop/pqxx.hpp>
 
 #include <cerrno>
 #include <ostream>
@@ -32,6 +33,18 @@ TEST_F(postgresql_session_test, tells_why_it_cannot_connect) {
   ASSERT_TRUE(no_server);
   EXPECT_TRUE(no_server->is_retryable());
   EXPECT_TRUE(mentions(no_server, std::to_string(*to.port)));
+}
+
+// By a limit on idling or on the whole, in class 25 as if the transaction were in a wrong state.
+TEST(transaction_of_a_caller, that_the_server_has_ended_needs_a_new_connection) {
+  const auto meaning_of = [](const char* sqlstate) {
+    return error_of([&] { detail::rethrow_postgresql("so", sqlstate, true, false, "locking"); });
+  };
+  for (const char* ended : {"25P03", "25P04"}) {
+    const auto e = meaning_of(ended);
+    EXPECT_TRUE(e && e->code() == errc::connection_failed && e->connection_is_unusable()) << ended;
+  }
+  EXPECT_TRUE(throws(errc::wrong_transaction_state, [&] { throw error{*meaning_of("25001")}; }));
 }
 
 TEST_F(postgresql_session_test, refuses_urls_without_repeating_them) {

@@ -39,8 +39,12 @@ meaning cannot_log_in(int code) {
 meaning meaning_of(int code, std::string_view doing, bool writing) {
   if (is_one_of(code, 1251, 1524, 2049, mysql_code::no_such_plugin, 2061, 5010, 5012)) return cannot_log_in(code);
   if (is_about_mysql_connection(code)) return lost(writing);
-  // In a commit on Galera: the other nodes may have the transaction, although this node has just lost them.
-  if (code == 1180) return lost(writing);
+  // In a commit on Galera, or in a group: the other nodes may have the transaction, although this node has just lost
+  // them.
+  if (is_one_of(code, 1180, 3100)) return lost(writing);
+  // In a commit in a group: mostly another node has changed the row, but a node that leaves the group says so, too.
+  if (code == 3101)
+    return {.code = errc::serialization_failure, .says = {.retryable = true, .outcome_unknown = writing}};
   if (code == deadlock) return retryable(errc::deadlock);
   if (code == overtaken) return retryable(errc::serialization_failure);
   // Lock waits that took too long, statements that took too long or that were stopped.
@@ -63,7 +67,7 @@ meaning meaning_of(int code, std::string_view doing, bool writing) {
     return {.code = errc::permission_denied,
             .says = {.connection_unusable = true},
             .advice = "; check the user and the password in the URL"};
-  if (is_one_of(code, 1862, 1820, 4151))
+  if (is_one_of(code, 1130, 1862, 1820, 3118, 4151))
     return {.code = errc::permission_denied, .says = {.connection_unusable = true}};
   if (code == 1049 && doing == connecting_text)
     return {.code = errc::connection_failed,

@@ -146,7 +146,12 @@ std::vector<row> mysql_session::do_run(const sheets::step& what, std::span<const
 std::vector<row> mysql_session::do_run_dirty(const sheets::step& what, const request& one, const limits& until) {
   // For the next transaction only.
   simple("SET TRANSACTION ISOLATION LEVEL READ UNCOMMITTED", {sheets::doing(what.verb)}, until);
-  return do_run(what, {&one, 1}, until);
+  try {
+    return do_run(what, {&one, 1}, until);
+  } catch (...) {  // perhaps before it was sent
+    guarded_.close_later();
+    throw;
+  }
 }
 
 namespace {

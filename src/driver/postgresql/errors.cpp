@@ -43,8 +43,8 @@ meaning meaning_of(std::string_view state, bool writing) {
   if (state == "42703") return {.code = errc::schema_older};
   if (state == "42501") return {.code = errc::permission_denied};
   if (state == "3D000") return unusable(errc::connection_failed);
-  // Ended by an administrator, a crash, a dropped database or a limit on idling; or not started yet.
-  if (is_one_of("57P01", "57P02", "57P03", "57P04", "57P05", "25P03")) return lost(writing);
+  // Ended by an administrator, a crash, a dropped database or a limit on idling or transactions; or not started yet.
+  if (is_one_of("57P01", "57P02", "57P03", "57P04", "57P05", "25P03", "25P04")) return lost(writing);
   // Another connection may reach the server that took over.
   if (state == "25006")
     return {.code = errc::connection_failed, .says = {.retryable = true, .connection_unusable = true}};
@@ -144,8 +144,10 @@ const char ROWLOCK_PQXX_TAG(PQXX_VERSION_MAJOR, PQXX_VERSION_MINOR) = 1;
 
 namespace {
 
-// Class 25 is for invalid transaction states, but 25P03 means that the server has ended the session.
-bool is_about_state(std::string_view sqlstate) { return sqlstate.starts_with("25") && sqlstate != "25P03"; }
+// Class 25 is for invalid transaction states, but with these two the server has ended the session.
+bool is_about_state(std::string_view sqlstate) {
+  return sqlstate.starts_with("25") && sqlstate != "25P03" && sqlstate != "25P04";
+}
 
 }  // namespace
 
