@@ -107,7 +107,8 @@ struct client_options {
   /// While connections are busy, requests to acquire, release and extend leases are collected and sent in one
   /// statement. Up to four requests at a time are sent by themselves. Each request keeps its own time limit,
   /// stop_token and outcome. Two threads of the client send the collected requests; they start when requests are first
-  /// collected. Two more do so for readers: requests to share one name are sent together. Locks by for_update on servers, and acquisitions by fairness::fifo, are always sent by themselves.
+  /// collected. Two more do so for readers: requests to share one name are sent together. Locks by for_update on
+  /// servers, and acquisitions by fairness::fifo, are always sent by themselves.
   bool combine = true;
   /// Whether a lease is handed over to a waiting thread of the same client without a call to the database.
   ///

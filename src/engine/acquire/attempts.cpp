@@ -157,7 +157,7 @@ attempts::reply attempts::hold(attempt& a, const driver::limits& until) {
 
 // First as if no client waited, unless the caller itself waits, or asks in turn: that is one statement, which is
 // combined with those of other threads if it is for one name alone. If the name is free but has waiters, it is asked
-// for by the queue. So is a share of a name that cannot be had at once.
+// for by the queue. So is a share that is not granted at once.
 task<attempts::reply> attempts::ask(attempt& a, const driver::limits& until, combined_call_ptr& left) {
   const auto first = gateway::leaving_a_tenth(until);
   bool in_turn = is_queued(a.what);
