@@ -182,6 +182,22 @@ TEST_P(handing_over, is_done_between_equal_leases_only) {
   EXPECT_TRUE(passes({.fairness = fairness::fifo}, {}, nothing)) << "who waits decides";
 }
 
+// A conversion writes a token of its own, which is greater than those that were reserved before.
+TEST_P(handing_over, is_not_done_after_a_conversion_and_tokens_go_on_growing) {
+  auto locks = connect_at_length();
+  auto first = locks.acquire(name, with());
+  auto next = start_to_wait(locks);
+  first.release();
+  auto converted = next->get();
+  ASSERT_GT(handovers(locks), 0U);
+  converted.downgrade();
+  ASSERT_TRUE(converted.try_upgrade());
+  const auto token = converted.token();
+  auto last = start_to_wait(locks);
+  converted.release();
+  EXPECT_GT(last->get().token(), token);
+}
+
 TEST_P(handing_over, goes_past_nobody_who_waits_in_turn) {
   auto locks = connect_at_length();
   auto held = locks.acquire(name, with());

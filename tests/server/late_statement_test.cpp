@@ -144,6 +144,21 @@ TEST_P(late_statement, that_releases_does_not_touch_the_next_holder) {
   EXPECT_TRUE(is_held_by("orders/42", *theirs));
 }
 
+// It shares the name as soon as the server has done it, and other readers come.
+TEST_P(late_statement, that_shares_a_lock_lets_its_holder_reenter_it_no_more) {
+  auto locks = connect_through_proxy();
+  const lock_options as_one{.lease = long_lease, .as = holder::named("nightly")};
+  auto held = locks.acquire("orders/42", as_one);
+  hold(about("orders/42"));
+  background sharing{[&](const std::stop_token&) { return error_of([&] { held.downgrade(); }); }};
+  ASSERT_TRUE(eventually([&] { return proxy().has_acted(); }));
+  std::optional<held_lock> alone;
+  error_of([&] { alone = locks.try_acquire("orders/42", as_one); });
+  EXPECT_FALSE(alone.has_value());
+  proxy().let_go();
+  static_cast<void>(sharing.get());
+}
+
 TEST_P(late_statement, that_renews_does_not_touch_the_next_holder) {
   auto locks = connect_where_sessions_stay();
   auto held = locks.acquire("orders/42", {.lease = 6s});

@@ -91,9 +91,16 @@ task<std::vector<lease_ptr>> acquirer::acquire_all(flow& on, std::span<const loc
   co_return out;
 }
 
+// The user of a guard does not choose these leases, so they are as short as it demands.
+lock_options acquirer::own(lock_options how) const {
+  how.lease = std::min(how.lease, db_.guard().longest_lease());
+  return how;
+}
+
 lease_ptr acquirer::try_for_client(const lock_name& name, const lock_options& options, const std::stop_token& stop) {
   thread_flow here;
-  return acquire({.on = here, .names = {&name, 1}, .options = options, .by = holder::unique(), .is_reentrant = false},
+  const auto how = own(options);
+  return acquire({.on = here, .names = {&name, 1}, .options = how, .by = holder::unique(), .is_reentrant = false},
                  nullptr, duration::zero(), stop)
       .get();
 }
@@ -101,9 +108,10 @@ lease_ptr acquirer::try_for_client(const lock_name& name, const lock_options& op
 lease_ptr acquirer::keep_for_transaction(const lock_name& name, const lock_options& options, const holder& by,
                                          duration wait, const std::stop_token& stop) {
   thread_flow here;
+  const auto how = own(options);
   return acquire({.on = here,
                   .names = {&name, 1},
-                  .options = options,
+                  .options = how,
                   .by = by,
                   .is_reentrant = false,
                   .is_for_transaction = true},

@@ -64,6 +64,7 @@ class acquirer {
 
   task<lease_ptr> acquire(acquire_request what, const lock_name* called, duration wait, const std::stop_token& stop);
   lease_ptr reenter(const acquire_request& what);
+  lock_options own(lock_options how) const;
   task<lease_ptr> try_only_once(const acquire_request& what, const std::stop_token& stop);
   bool take_back(std::span<const lock_name> names, const driver::limits& until);
 

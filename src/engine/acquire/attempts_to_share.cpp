@@ -37,8 +37,10 @@ std::vector<strategies::answer> attempts::share_at_once(const store::access& db,
 // answer came too late, is released like any unwanted one; and if there is no answer, all are.
 attempts::reply attempts::share_in_turn(attempt& a, const store::access& db) {
   reply out{.sent = base::now()};
-  const auto behind = look_for_readers(a, db, out);
+  auto behind = look_for_readers(a, db, out);
   if (!behind) return out;
+  // They may have begun to wait before the guard was on.
+  std::erase_if(*behind, [&](const local_wait_queue::reader& r) { return r.offer->time_to_live() > db.longest_lease; });
   std::vector<core::acquisition_id> ids(behind->size());
   std::vector<strategies::acquire_args> batch{a.batch[0]};
   for (std::size_t i = 0; i < ids.size(); ++i) {
@@ -57,6 +59,7 @@ attempts::reply attempts::share_in_turn(attempt& a, const store::access& db) {
   std::vector<strategies::answer> answers;
   try {
     answers = strategies::share(db, batch);
+    db_.guard().require_fresh(db, {.sheet = db_.sheet(), .session = db.session, .until = db.until});
   } catch (const error& e) {
     if (e.outcome_is_unknown())
       for (std::size_t i = 0; i < ids.size(); ++i) undo_share((*behind)[i], ids[i], true);
@@ -99,8 +102,10 @@ bool attempts::hand_share(const local_wait_queue::reader& to, const core::acquis
   const auto take = [&](const lease_ptr& offer) {
     const auto began = offer->asked_at;
     offer->id = id;
+    offer->term = db_.guard().term();
     begin(*offer, sent, granted);
     if (offer->deadline() <= base::now()) return false;
+    offer->tenure.reset();  // the database has granted it
     const auto report = [&] {
       db_.events().tell([&] {
         return events::acquired{

@@ -125,13 +125,16 @@ task<lease_ptr> acquirer::wait_for_any(const acquire_request& what, const std::s
         places.push_back({.what = each.emplace_back(what.of(name)), .machine = {now, until}});
       }
       auto lease = co_await wait_in_queues(places, stop);
-      if (lease) co_return lease;
+      if (lease || base::now() >= deadline) co_return lease;
       std::rotate(in_order.begin(), in_order.begin() + static_cast<std::ptrdiff_t>(queues), in_order.end());
       failures = 0;
       continue;
     } catch (const error& e) {
       if (e.code() == errc::cancelled && stop.stop_requested()) co_return nullptr;
-      if ((!e.is_retryable() && !e.outcome_is_unknown()) || base::now() >= deadline) throw;
+      // The holder of all transactions may be waiting for this very call to give up.
+      const bool is_pool_full =
+          e.code() == errc::pool_exhausted && attempts_.holds_by_transaction(what.options.strategy);
+      if (is_pool_full || (!e.is_retryable() && !e.outcome_is_unknown()) || base::now() >= deadline) throw;
       comes_again = base::later(base::now(), core::error_pause(++failures, base::jitter()));
     }
     gateway::pause a_moment{db_, std::min(comes_again, deadline), stop};

@@ -47,6 +47,8 @@ class failover_guard {
 
   bool is_fresh() const noexcept { return !plain_.can().guards_failovers || base::now() < at(fresh_until_); }
   bool is_on() const noexcept { return longest_lease_ != off; }
+  /// As far as the client has seen; for the client's own locks.
+  duration longest_lease() const noexcept { return duration{longest_lease_.load()}; }
   /// Absent: no quarantine is on, as far as is known.
   std::optional<duration> quarantine_left() const noexcept;
   /// Throws invalid_option if the lease is longer than the quarantine. `what`: "a lease".

@@ -22,7 +22,8 @@ bool handover::takes(const lock_options& options) const noexcept {
 
 bool handover::may_pass(const lease_state& a) noexcept {
   return a.has_lease && a.is_alone() && a.renews && a.at_least == duration::zero() &&
-         a.hold_limit == base::instant::max() && a.counts != nullptr && !a.was_extended && !a.was_confirmed();
+         a.hold_limit == base::instant::max() && a.counts != nullptr && !a.was_extended && !a.was_converted &&
+         !a.was_confirmed();
 }
 
 // The row's contents about a holder are true of the next one, too, except for the thread.
@@ -90,7 +91,7 @@ bool handover::reserve(lease_state& released, core::tenure& plan, const driver::
   const auto now = base::now();
   core::add_block(plan, answer->last, number, answer->others_wait, now);
   released.set_first_left(sent, answer->left, now);
-  released.set_renewal_due(core::renewal_due(sent, released.time_to_live()));
+  released.set_renewal_due(core::renewal_due(sent, std::min(answer->left, released.time_to_live())));
   return released.deadline() > now;
 }
 

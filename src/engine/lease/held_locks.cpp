@@ -234,11 +234,17 @@ void held_locks::release_given_up(std::vector<unresolved> given_up, const driver
 
 // --- extending -------------------------------------------------------------------------------------------------------
 
+gateway::call held_locks::begin_call(lease_state& a) {
+  if (db_.is_foreign()) throw lock_lost(a, loss_reason::forked);
+  if (!a.is_held_at(base::now())) throw lock_lost(a, a.why_lost());
+  return gateway::call{db_};
+}
+
 void held_locks::extend(const lease_ptr& a, duration ttl) {
-  if (db_.is_foreign()) throw lock_lost(*a, loss_reason::forked);
   core::check_lease(ttl);
   if (!a->has_lease)
     throw error{errc::unsupported, "a lock by for_update has no lease to extend; it is held until it is released"};
+  const auto under_way = begin_call(*a);
   const auto until = db_.call_limits();
   db_.require_short(ttl, "a lease", until);
   const claimed_lease scope{*a};
@@ -253,7 +259,8 @@ bool held_locks::try_extend(const lease_ptr& a, duration ttl, const driver::limi
   a->was_extended = true;
   // A shorter lease may take effect even if there is no answer.
   a->shorten_deadline(core::local_deadline(sent, ttl, ttl));
-  watchdog_.arm(a->deadline());
+  a->set_renewal_due(std::min(a->renewal_due(), core::renewal_due(sent, ttl)));  // if there is no answer
+  keep(*a);
   const auto one = a->ref(ttl);
   const auto extend_share = [&](const store::access& db) { return store::extend(db, {&one, 1}).at(0); };
   const auto answer = one.is_share ? db_.run(until, extend_share, purpose::renewing) : extend_alone(a, one, until);

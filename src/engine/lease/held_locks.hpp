@@ -151,6 +151,8 @@ class held_locks final : private lease_listener, private watchdog::listener, pri
   void end_transaction(lease_state& a, const driver::limits& until);
   void end_given_up_transaction(lease_state& a, const driver::limits& until) noexcept;
   using conversion = std::optional<store::converted> (*)(const store::access&, const store::conversion&);
+  /// For a call that changes the row of a lock: closing waits for it, and releases what it has made.
+  gateway::call begin_call(lease_state& a);
   bool convert(const lease_ptr& a, conversion how, bool is_shared, identity& by);
   [[noreturn]] void lost_while_converted(const lease_ptr& a);
   store::renewal extend_alone(const lease_ptr& a, const store::lease_ref& one, const driver::limits& until);

@@ -18,14 +18,26 @@ namespace {
 
 constexpr duration longest_settling = std::chrono::minutes{1};
 
+class being_shared {
+ public:
+  being_shared(lock_registry& in, lease_state& a) noexcept : in_{in}, a_{a} {}
+  being_shared(const being_shared&) = delete;
+  being_shared& operator=(const being_shared&) = delete;
+  ~being_shared() { in_.end_to_share(a_); }
+
+ private:
+  lock_registry& in_;
+  lease_state& a_;
+};
+
 }  // namespace
 
 // The acquisition does not change, so the row, or the share, shows which of the two it is. While it is claimed no
 // renewal is under way that would look for the other. If the reply is lost it may be either: then no holder relies on
 // it, and both are released. false: nothing was changed.
 bool held_locks::convert(const lease_ptr& a, conversion how, bool is_shared, identity& by) {
-  if (db_.is_foreign()) throw lock_lost(*a, loss_reason::forked);
   const claimed_lease scope{*a};
+  a->was_converted = true;
   if (!a->is_held_at(base::now())) throw lock_lost(*a, a->why_lost());
   const auto attempt = by.next_id();
   const std::string thread{a->by ? a->by->text() : holder::unique().text()};
@@ -92,6 +104,7 @@ void held_locks::lost_while_converted(const lease_ptr& a) {
 }
 
 bool held_locks::upgrade(const lease_ptr& a, identity& by) {
+  const auto under_way = begin_call(*a);
   if (a->is_alone() || convert(a, store::upgrade_share, false, by)) return true;
   const auto name = a->name.view();
   const auto until = db_.call_limits();
@@ -101,13 +114,15 @@ bool held_locks::upgrade(const lease_ptr& a, identity& by) {
 }
 
 void held_locks::downgrade(const lease_ptr& a, identity& by) {
+  const auto under_way = begin_call(*a);
   if (!a->is_alone()) return;
   if (!a->has_lease || a->at_least > duration::zero())
     throw error{errc::unsupported, "only a lease without at_least can be shared; release the lock, and share the name"};
-  if (!registry_.has_one_handle(*a))
+  if (!registry_.begin_to_share(*a))
     throw error{errc::unsupported,
                 "the holder holds " + base::quoted(a->name.view()) +
                     " more than once, and relies on holding it exclusively; release the other handles"};
+  const being_shared until_answered{registry_, *a};
   if (!convert(a, store::downgrade, true, by)) lost_while_converted(a);
   notices_.released(a->name, true);
 }

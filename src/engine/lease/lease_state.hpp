@@ -173,6 +173,8 @@ class lease_state {
   std::atomic<bool> is_unreachable{false};
   /// Whether its holder has changed its length: such a request may take effect late.
   std::atomic<bool> was_extended{false};
+  /// Whether it was shared, or was made exclusive, since its grant: its token may be greater than a reserved one.
+  std::atomic<bool> was_converted{false};
   /// The reason of its loss if its deadline passes now.
   loss_reason why_overdue() const noexcept {
     if (is_limited_now()) return loss_reason::hold_limit;
@@ -217,6 +219,7 @@ class lease_state {
   std::size_t handles = 1;
   std::vector<std::thread::id> takers{};  // of its handles, as far as they remain with their threads
   bool is_listed = false;
+  bool is_being_shared = false;  // a downgrade is under way: nobody relies on it alone any more
 
  private:
   enum status : std::uint8_t { held, released, lost };  // lost + reason

@@ -53,7 +53,8 @@ const lease_ptr* lock_registry::find(const contents& in, const lock_name& name, 
                                      base::instant now) {
   const auto [from, to] = in.by_name.equal_range(name.view());
   for (auto at = from; at != to; ++at)
-    if ((*at)->by == by && (!alone || (*at)->is_alone()) && (*at)->is_held_at(now)) return &in.listed[(*at)->slot];
+    if ((*at)->by == by && (!alone || ((*at)->is_alone() && !(*at)->is_being_shared)) && (*at)->is_held_at(now))
+      return &in.listed[(*at)->slot];
   return nullptr;
 }
 
@@ -99,9 +100,14 @@ bool lock_registry::has(const lock_name& name) {
   return out;
 }
 
-bool lock_registry::has_one_handle(const lease_state& a) {
+bool lock_registry::begin_to_share(lease_state& a) {
   const auto state = state_.lock();
-  return a.handles == 1;
+  return a.is_being_shared = a.handles == 1;
+}
+
+void lock_registry::end_to_share(lease_state& a) {
+  const auto state = state_.lock();
+  a.is_being_shared = false;
 }
 
 bool lock_registry::drop(lease_state& a) {

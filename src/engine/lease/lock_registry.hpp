@@ -38,8 +38,11 @@ class lock_registry {
   /// Waits until the lock of this holder under this name has ended. false: it has not.
   bool has_ended(const lock_name& name, const holder& by, base::instant until, const std::stop_token& stop);
 
-  /// Whether there is only one handle of it.
-  bool has_one_handle(const lease_state& a);
+  /// Before it is shared: from now on no holder reenters it alone. false: there are other handles of it, which rely on
+  /// that.
+  bool begin_to_share(lease_state& a);
+  /// It is shared, or is not.
+  void end_to_share(lease_state& a);
 
   /// Takes one handle away. true: it was the last, and the lock is not registered any more.
   bool drop(lease_state& a);
