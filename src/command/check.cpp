@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/text.hpp"
 #include "command/database.hpp"
 #include "command/measure.hpp"
 #include "command/output.hpp"
@@ -74,8 +73,7 @@ json findings_in_json(const std::vector<finding>& findings) {
 void print_lines(const std::vector<finding>& findings) {
   std::vector<table_line> lines;
   for (const auto& each : findings)
-    lines.push_back(
-        {each.subject, std::string{to_string(each.condition)}, base::printable(in_words_of_the_shell(each.sentence))});
+    lines.push_back({each.subject, std::string{to_string(each.condition)}, in_words_of_the_shell(each.sentence)});
   write_table(std::cout, lines);
 }
 

@@ -6,7 +6,6 @@
 #include <iostream>
 #include <string>
 
-#include "base/text.hpp"
 #include "command/database.hpp"
 #include "command/output.hpp"
 #include "command/question.hpp"
@@ -39,9 +38,7 @@ std::string state_of(const guard_status& found) {
 }
 
 void print_lines(const guard_status& found) {
-  const auto field = [](std::string_view title, std::string_view value) {
-    std::cout << fmt::format("{:11}  {}\n", title, base::printable(value));
-  };
+  const auto field = [](const char* title, const std::string& value) { write_field(std::cout, 12, title, value); };
   field("guard", state_of(found));
   if (!found.quarantine) return;
   field("quarantine", bound_in_words(*found.quarantine));

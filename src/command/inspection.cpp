@@ -20,8 +20,8 @@ namespace {
 void write_holders(std::ostream& out, const std::vector<lock_info>& held) {
   std::vector<table_line> lines{{"NAME", "TOKEN", "HELD", "EXPIRES", "OWNER", "NOTE"}};
   for (const auto& lock : held)
-    lines.push_back({base::printable(lock.name.view()), token_or_dash(lock), duration_or_dash(lock.held_for),
-                     duration_or_dash(lock.expires_in), base::printable(owner_of(lock)), base::printable(lock.note)});
+    lines.push_back({std::string{lock.name.view()}, token_or_dash(lock), duration_or_dash(lock.held_for),
+                     duration_or_dash(lock.expires_in), owner_of(lock), lock.note});
   write_table(out, lines);
 }
 

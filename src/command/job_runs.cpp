@@ -5,9 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
-#include <string_view>
 
-#include "base/text.hpp"
 #include "command/words.hpp"
 
 namespace rowlock::command {
@@ -59,16 +57,14 @@ std::string end_in_words(const job_run& run) {
 void write(std::ostream& out, const std::vector<job_run>& runs) {
   std::vector<table_line> lines{{"JOB", "PERIOD", "ATTEMPT", "HOST", "BEGAN", "TOOK", "RESULT"}};
   for (const auto& each : runs)
-    lines.push_back({base::printable(each.job.view()), format_time(each.period_begin), std::to_string(each.attempt),
-                     base::printable(or_dash(each.host)), format_time(each.started_at),
-                     duration_or_dash(time_taken(each)), result_in_words(each)});
+    lines.push_back({std::string{each.job.view()}, format_time(each.period_begin), std::to_string(each.attempt),
+                     or_dash(each.host), format_time(each.started_at), duration_or_dash(time_taken(each)),
+                     result_in_words(each)});
   write_table(out, lines);
 }
 
 void write_summary(std::ostream& out, const std::vector<job_run>& runs) {
-  const auto field = [&](std::string_view title, const std::string& value) {
-    out << fmt::format("{:12} {}\n", title, base::printable(value));
-  };
+  const auto field = [&](const char* title, const std::string& value) { write_field(out, 12, title, value); };
   const auto* const success = last_success(runs);
   const auto* const failure = last_failure(runs);
   field("last success", success == nullptr ? "-" : end_in_words(*success));

@@ -21,7 +21,9 @@ std::vector<std::size_t> widths_of(const std::vector<table_line>& lines) {
 
 }  // namespace
 
-void write_table(std::ostream& out, const std::vector<table_line>& lines) {
+void write_table(std::ostream& out, std::vector<table_line> lines) {
+  for (auto& each : lines)
+    for (auto& field : each) field = base::printable(field);
   const auto widths = widths_of(lines);
   for (const auto& each : lines) {
     std::string line;
@@ -29,6 +31,10 @@ void write_table(std::ostream& out, const std::vector<table_line>& lines) {
     line.erase(line.find_last_not_of(' ') + 1);
     out << line << '\n';
   }
+}
+
+void write_field(std::ostream& out, std::size_t width, std::string_view title, std::string_view value) {
+  out << fmt::format("{:{}} {}\n", title, width, base::printable(value));
 }
 
 std::string or_dash(const std::string& text) { return text.empty() ? "-" : text; }

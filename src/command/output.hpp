@@ -4,17 +4,22 @@
 
 #include <nlohmann/json.hpp>
 
+#include <cstddef>
 #include <optional>
 #include <ostream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace rowlock::command {
 
 using table_line = std::vector<std::string>;
 
-/// Writes aligned columns. All lines have as many fields as the first.
-void write_table(std::ostream& out, const std::vector<table_line>& lines);
+/// Writes aligned columns. All lines have as many fields as the first. A field may be any text.
+void write_table(std::ostream& out, std::vector<table_line> lines);
+
+/// Writes a property as a line: its title, padded to the width, and its value, which may be any text.
+void write_field(std::ostream& out, std::size_t width, std::string_view title, std::string_view value);
 
 /// "-" if the text is empty.
 std::string or_dash(const std::string& text);

@@ -38,16 +38,13 @@ void write_sharers(std::ostream& out, const std::vector<lock_info>& all) {
   std::vector<table_line> lines{{"TOKEN", "HELD", "EXPIRES", "PERMITS", "OWNER", "THREAD", "NOTE"}};
   for (const auto& each : all)
     lines.push_back({token_or_dash(each), duration_or_dash(each.held_for), duration_or_dash(each.expires_in),
-                     std::to_string(each.sharers), base::printable(each.owner), base::printable(each.thread),
-                     base::printable(each.note)});
+                     std::to_string(each.sharers), each.owner, each.thread, each.note});
   out << '\n';
   write_table(out, lines);
 }
 
 void write_details(std::ostream& out, const lock_info& lock) {
-  const auto field = [&](std::string_view title, std::string_view value) {
-    out << fmt::format("{:9} {}\n", title, base::printable(value));
-  };
+  const auto field = [&](const char* title, std::string_view value) { write_field(out, 9, title, value); };
   field("name", lock.name.view());
   field("token", token_or_dash(lock));
   field("owner", or_dash(lock.owner));
@@ -136,8 +133,8 @@ void write_queue(std::ostream& out, const std::vector<waiter_info>& queue, bool 
   if (queue.empty()) return;
   std::vector<table_line> lines{{"NAME", "TICKET", "AGE", "OWNER", "THREAD", "NOTE"}};
   for (const auto& each : queue)
-    lines.push_back({base::printable(each.name.view()), std::to_string(each.ticket), format_duration(each.age),
-                     base::printable(each.owner), base::printable(each.thread), base::printable(each.note)});
+    lines.push_back({std::string{each.name.view()}, std::to_string(each.ticket), format_duration(each.age), each.owner,
+                     each.thread, each.note});
   if (!has_names)
     for (auto& line : lines) line.erase(line.begin());
   write_table(out, lines);

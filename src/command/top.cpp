@@ -38,7 +38,7 @@ void print_table(const overview& seen, top_order by) {
   for (const auto& column : top_columns()) lines[0].emplace_back(column.title);
   for (const auto& row : rows) {
     auto& line = lines.emplace_back();
-    for (const auto& column : top_columns()) line.push_back(base::printable(column.text(row)));
+    for (const auto& column : top_columns()) line.push_back(column.text(row));
   }
   write_table(std::cout, lines);
 }

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <set>
 
-#include "base/text.hpp"
 #include "command/output.hpp"
 #include "command/situation.hpp"
 
@@ -55,12 +54,11 @@ void write_graph(std::ostream& out, const std::vector<wait_edge>& all) {
   std::vector<table_line> lines{{"WAITER", "THREAD", "WAITS FOR", "HELD BY", "THREAD", "IN A CIRCLE"}};
   for (const auto& each : all) {
     const auto line = [&](std::string owner, std::string thread) {
-      lines.push_back({base::printable(each.who.owner), base::printable(each.who.thread), base::printable(each.name),
-                       std::move(owner), std::move(thread), each.is_in_circle ? "yes" : "-"});
+      lines.push_back({each.who.owner, each.who.thread, each.name, std::move(owner), std::move(thread),
+                       each.is_in_circle ? "yes" : "-"});
     };
     if (each.holders.empty()) line("-", "-");
-    for (const auto& holder : each.holders)
-      line(base::printable(holder.owner), holder.thread.empty() ? "-" : base::printable(holder.thread));
+    for (const auto& holder : each.holders) line(holder.owner, or_dash(holder.thread));
   }
   write_table(out, lines);
 }
