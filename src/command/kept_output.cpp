@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstddef>
 #include <string_view>
 #include <utility>
@@ -15,15 +14,6 @@ namespace rowlock::command {
 namespace {
 
 constexpr std::size_t kept_size = 1024;
-
-/// If it cannot be written, the text is lost, as it would be without a passage.
-void write_all(int to, std::string_view text) {
-  while (!text.empty()) {
-    const auto size = ::write(to, text.data(), text.size());
-    if (size < 0 && errno != EINTR) return;
-    if (size > 0) text.remove_prefix(static_cast<std::size_t>(size));
-  }
-}
 
 }  // namespace
 
@@ -79,7 +69,7 @@ bool kept_output::pass_on_from(const passage& each) {
   const auto size = ::read(each.out.number(), some.data(), some.size());
   if (size <= 0) return false;
   const std::string_view text{some.data(), static_cast<std::size_t>(size)};
-  write_all(each.to, text);
+  write_all(each.to, text);  // or the text is lost, as it would be without a passage
   kept_.append(text);
   kept_.erase(0, kept_.size() - std::min(kept_.size(), kept_size));
   return true;

@@ -3,6 +3,7 @@
 #include <rowlock/rowlock.hpp>
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -55,47 +56,20 @@ std::string target_of(const std::string& path) {
   return target.string();
 }
 
-/// A file beside the target, removed with this object unless it was moved to its place.
-class draft {
- public:
-  explicit draft(const std::string& target) : target_{target} {
-    const auto stem = target + '.' + std::to_string(::getpid()) + '.';
-    for (int i = 0; !file_; ++i) {
-      path_ = stem + std::to_string(i);
-      file_ = descriptor{::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644)};
-      if (!file_ && errno != EEXIST) cannot_write(target, errno);
-    }
-  }
-  draft(const draft&) = delete;
-  draft& operator=(const draft&) = delete;
-  ~draft() {
-    if (!path_.empty()) ::unlink(path_.c_str());
-  }
-
-  void write(std::string_view text) const {
-    while (!text.empty()) {
-      const auto size = ::write(file_.number(), text.data(), text.size());
-      if (size < 0 && errno != EINTR) cannot_write(target_, errno);
-      if (size > 0) text.remove_prefix(static_cast<std::size_t>(size));
-    }
-  }
-
-  void move_to_place() {
-    if (::rename(path_.c_str(), target_.c_str()) != 0) cannot_write(target_, errno);
-    path_.clear();
-  }
-
- private:
-  std::string target_;
-  std::string path_{};
-  descriptor file_{};
-};
-
 /// Replaces the file in one step: a reader sees the old text or the new one. The file's mode is 0644 less the umask.
 void replace_file(const std::string& path, std::string_view text) {
-  draft next{target_of(path)};
-  next.write(text);
-  next.move_to_place();
+  const auto target = target_of(path);
+  std::string draft;
+  descriptor file;
+  for (int i = 0; !file; ++i) {
+    draft = fmt::format("{}.{}.{}", target, ::getpid(), i);
+    file = descriptor{::open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644)};
+    if (!file && errno != EEXIST) cannot_write(target, errno);
+  }
+  if (write_all(file.number(), text) && ::rename(draft.c_str(), target.c_str()) == 0) return;
+  const int code = errno;
+  ::unlink(draft.c_str());
+  cannot_write(target, code);
 }
 
 void write(const options& given, const std::optional<database_statistics>& found,

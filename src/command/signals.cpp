@@ -47,6 +47,15 @@ void fail(const char* what) { throw std::system_error{errno, std::generic_catego
 
 descriptor open_terminal() { return descriptor{::open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC)}; }
 
+bool write_all(int to, std::string_view text) {
+  while (!text.empty()) {
+    const auto size = ::write(to, text.data(), text.size());
+    if (size < 0 && errno != EINTR) return false;
+    if (size > 0) text.remove_prefix(static_cast<std::size_t>(size));
+  }
+  return true;
+}
+
 int milliseconds_until(std::chrono::steady_clock::time_point when) {
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(when - std::chrono::steady_clock::now());
   return static_cast<int>(std::max<std::chrono::milliseconds::rep>(left.count(), 0));

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <initializer_list>
 #include <optional>
+#include <string_view>
 
 namespace rowlock::command {
 
@@ -29,6 +30,9 @@ descriptor open_terminal();
 
 /// Throws the error of the last system call.
 [[noreturn]] void fail(const char* what);
+
+/// Writes all of the text. false: it cannot be written, for the reason in errno.
+bool write_all(int to, std::string_view text);
 
 /// For poll(): rounded up, and never negative.
 int milliseconds_until(std::chrono::steady_clock::time_point when);
