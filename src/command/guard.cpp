@@ -56,20 +56,17 @@ int print_state(const options& given, const guard_status& found) {
 }
 
 int end_quarantine(const options& given) {
-  terminal asked;
-  if (!given.guard.is_confirmed && !asked.has_person())
-    throw usage_error{
-        "guard asks before it ends a quarantine, and there is no terminal to ask on; in a script, give --yes"};
+  question asked{given, "guard asks before it ends a quarantine"};
   auto locks = connect(given, [](const event&) {});
   const auto found = locks.guard();
   if (!found.left) {
     say("no quarantine is on");
     return exit_status::none;
   }
-  const auto question =
+  const auto text =
       fmt::format("A quarantine is on for {}. If commits were lost, two may hold one lock after it has ended. End it?",
                   format_duration(*found.left));
-  if (!given.guard.is_confirmed && !asked.agrees(question)) {
+  if (!asked.agrees(text)) {
     say("the quarantine was not ended");
     return exit_status::none;
   }

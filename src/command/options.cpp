@@ -211,7 +211,7 @@ void add_release(CLI::App& app, options& to) {
   add(app, "--token", a_token, to.release.token,
       "Free it only if this is its fencing token; of a shared lock, the one holder with this token. Default: all "
       "holders.");
-  app.add_flag("--yes", to.release.is_confirmed, "Do not ask: for scripts.");
+  app.add_flag("--yes", to.is_confirmed, "Do not ask: for scripts.");
   add_name_and_json(app, to);
 }
 
@@ -242,7 +242,7 @@ void add_guard(CLI::App& app, options& to) {
                    ->excludes(&quarantine)
                    ->excludes(&relaxed)
                    ->excludes(&off);
-  app.add_flag("--yes", guard.is_confirmed, "With --end-quarantine: do not ask, for scripts.")->needs(&end);
+  app.add_flag("--yes", to.is_confirmed, "With --end-quarantine: do not ask, for scripts.")->needs(&end);
   add_json(app, to);
 }
 

@@ -101,7 +101,6 @@ struct top_options {
 
 /// rowlock release.
 struct release_options {
-  bool is_confirmed = false;
   std::int64_t token = 0;  ///< free only the holder with this token; 0: any holder
 };
 
@@ -122,7 +121,6 @@ struct guard_options {
   bool is_relaxed = false;
   bool is_off = false;
   bool ends_quarantine = false;
-  bool is_confirmed = false;
 };
 
 /// rowlock sql.
@@ -139,6 +137,7 @@ struct options {
   std::string name{};
   std::string prefix{};
   bool as_json = false;
+  bool is_confirmed = false;  ///< release, guard: do not ask
   run_options run{};
   migrate_options migrate{};
   sweep_options sweep{};

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <iostream>
 #include <optional>
+#include <sstream>
 #include <string>
 
 #include "base/text.hpp"
@@ -20,9 +21,11 @@ namespace rowlock::command {
 
 namespace {
 
-bool agrees_to_free(terminal& asked, const situation& seen) {
-  write(asked.out(), seen);
-  return asked.agrees("\nFree it?");
+std::string question_about(const situation& seen) {
+  std::ostringstream out;
+  write(out, seen);
+  out << "\nFree it?";
+  return out.str();
 }
 
 /// If a token is given, keeps only the holder with that token.
@@ -37,9 +40,9 @@ situation only(situation seen, std::int64_t token) {
   return seen;
 }
 
-freeing free_it(client& locks, const situation& seen, terminal& asked, bool is_confirmed) try {
+freeing free_it(client& locks, const situation& seen, question& asked) try {
   if (!seen.holder) return freeing::not_held;
-  if (!is_confirmed && !agrees_to_free(asked, seen)) return freeing::not_confirmed;
+  if (!asked.agrees(question_about(seen))) return freeing::not_confirmed;
   return free_as_seen(locks, *seen.holder);
 } catch (const error& e) {
   if (e.outcome_is_unknown())
@@ -67,13 +70,10 @@ json json_of(const situation& seen, freeing result) {
 }  // namespace
 
 int release(const options& given) {
-  terminal asked;
-  if (!given.release.is_confirmed && !asked.has_person())
-    throw usage_error{
-        "release asks before it frees a lock, and there is no terminal to ask on; in a script, give --yes"};
+  question asked{given, "release asks before it frees a lock"};
   auto locks = connect(given);
   const auto seen = only(look_at(locks, given.name), given.release.token);
-  const auto result = free_it(locks, seen, asked, given.release.is_confirmed);
+  const auto result = free_it(locks, seen, asked);
   if (result != freeing::freed) say(why_not_freed(given.name, result));
   if (given.as_json)
     print(json_of(seen, result));
