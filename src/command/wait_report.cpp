@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "base/waits.hpp"
 #include "command/database.hpp"
 #include "command/situation.hpp"
 #include "command/words.hpp"
@@ -92,12 +93,10 @@ void wait_report::granted(fencing_token token) {
 }
 
 void wait_report::watch(client& locks, const std::stop_token& stop) {
-  clock::duration pause = before_the_first_look;
+  duration pause = before_the_first_look;
   for (;;) {
-    {
-      std::unique_lock lock{mutex_};
-      if (time_.wait_for(lock, stop, pause, [&] { return has_ended_; }) || stop.stop_requested()) return;
-    }
+    base::rest(base::now() + pause, stop);
+    if (stop.stop_requested()) return;
     pause = is_watched_ ? between_looks : between_unwatched_looks;
     try {
       look(locks);

@@ -4,8 +4,8 @@
 #include <rowlock/held_lock.hpp>
 
 #include <chrono>
-#include <condition_variable>
 #include <mutex>
+#include <stop_token>
 #include <string>
 #include <thread>
 
@@ -51,7 +51,6 @@ class wait_report {
   const bool is_watched_;  // standard error is a terminal
   const clock::time_point begin_ = clock::now();
   std::mutex mutex_;
-  std::condition_variable_any time_;
   bool has_ended_ = false;
   bool has_line_ = false;
   std::string reported_;

@@ -8,9 +8,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
 #include <future>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <stop_token>
@@ -19,6 +17,7 @@
 #include <vector>
 
 #include "base/text.hpp"
+#include "base/waits.hpp"
 #include "command/database.hpp"
 #include "command/situation.hpp"
 #include "command/wait_report.hpp"
@@ -43,23 +42,6 @@ void observe(const event& e, bool is_verbose, bool is_quiet) {
   if (std::holds_alternative<events::reconnected>(e.what) && is_verbose) say("connected to the database again");
   if (!is_quiet || !std::holds_alternative<events::quarantine>(e.what)) say_warning(e);
 }
-
-/// The growing pauses between tries to reach the database.
-class pauses {
- public:
-  /// false: the stop was requested, or the time was over.
-  bool wait(const std::stop_token& stop, duration left) {
-    std::mutex alone;
-    std::unique_lock lock{alone};
-    std::condition_variable_any never;
-    const auto pause = std::min<duration>(std::exchange(next_, std::min<duration>(2 * next_, 5s)), left);
-    never.wait_for(lock, stop, pause, [] { return false; });
-    return !stop.stop_requested() && pause < left;
-  }
-
- private:
-  duration next_ = 100ms;
-};
 
 /// The limit for an address that has never answered, and may be wrong. --wait replaces it.
 constexpr duration connect_limit = 1min;
@@ -99,13 +81,15 @@ class attempt {
       : given_{given}, report_{report}, was_reached_{was_reached}, stop_{std::move(stop)} {}
 
   void operator()(obtained& out) {
-    for (pauses pause;;) {
+    for (duration pause = 100ms;; pause = std::min<duration>(2 * pause, 5s)) {
       try {
         return once(out);
       } catch (const error& e) {
         if (!e.is_retryable() || left() <= 0s || stop_.stop_requested() || was_never_reached()) throw;
         report_.database_is_away(e);
-        if (!pause.wait(stop_, left())) throw;
+        const bool is_last = left() <= pause;
+        base::rest(base::now() + std::min(left(), pause), stop_);
+        if (is_last || stop_.stop_requested()) throw;
       }
     }
   }
