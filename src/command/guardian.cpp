@@ -1,6 +1,7 @@
 #include "command/guardian.hpp"
 
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -88,13 +89,11 @@ class guard {
   }
 
   void start(std::int64_t token) try {
-    job_.emplace(given_.run.command,
-                 job::variables{{"ROWLOCK_NAME", given_.name}, {"ROWLOCK_TOKEN", std::to_string(token)}}, taken_,
-                 group_, to_);
+    ::setenv("ROWLOCK_NAME", given_.name.c_str(), 1);  // this process has no other thread
+    ::setenv("ROWLOCK_TOKEN", std::to_string(token).c_str(), 1);
+    job_.emplace(given_.run.command, taken_, group_, to_);
     send(socket_, report{report::kind::started, job_->is_on_terminal() ? -job_->id() : job_->id()});
-  } catch (const exec_failed& e) {
-    send(socket_, report{report::kind::not_started, e.code});
-  } catch (const std::system_error& e) {  // there are too many processes or descriptors
+  } catch (const std::system_error& e) {  // exec failed, or there are too many processes or descriptors
     send(socket_, report{report::kind::not_started, e.code().value()});
   }
 

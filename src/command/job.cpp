@@ -13,7 +13,6 @@
 #include <functional>
 #include <iterator>
 #include <sstream>
-#include <string_view>
 #include <system_error>
 #include <thread>
 
@@ -23,19 +22,6 @@ namespace rowlock::command {
 
 namespace {
 
-std::vector<std::string> environment_with(const job::variables& more) {
-  std::vector<std::string> out;
-  const auto is_replaced = [&](std::string_view variable) {
-    return std::any_of(more.begin(), more.end(), [&](const auto& each) {
-      return variable.starts_with(each.first) && variable.substr(each.first.size()).starts_with('=');
-    });
-  };
-  for (char** each = environ; *each != nullptr; ++each)
-    if (!is_replaced(*each)) out.emplace_back(*each);
-  for (const auto& [name, value] : more) out.emplace_back(name).append(1, '=').append(value);
-  return out;
-}
-
 std::vector<char*> pointers(std::vector<std::string>& texts) {
   std::vector<char*> out;
   out.reserve(texts.size() + 1);
@@ -44,15 +30,15 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return out;
 }
 
-[[noreturn]] void become(char* const* argv, char* const* envp, const signals& taken, pid_t group, pid_t parent,
-                         job::outputs to, int failures) noexcept {
+[[noreturn]] void become(char* const* argv, const signals& taken, pid_t group, pid_t parent, job::outputs to,
+                         int failures) noexcept {
   if (to.out >= 0) ::dup2(to.out, STDOUT_FILENO);
   if (to.err >= 0) ::dup2(to.err, STDERR_FILENO);
   ::setpgid(0, group);
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   taken.restore();
   if (::getppid() != parent) ::raise(SIGTERM);  // the parent died before the line above
-  ::execvpe(argv[0], argv, envp);
+  ::execvp(argv[0], argv);
   const int code = errno;
   [[maybe_unused]] const auto written = ::write(failures, &code, sizeof code);
   ::_exit(exit_status::not_found);
@@ -139,12 +125,10 @@ std::optional<process> process_in(const std::filesystem::path& stat) {
 not_started::not_started(const std::string& program, int code)
     : failure{why_not_started(program, code), code == ENOENT ? exit_status::not_found : exit_status::not_executable} {}
 
-job::job(const std::vector<std::string>& words, const variables& more, const signals& taken, pid_t group, outputs to)
+job::job(const std::vector<std::string>& words, const signals& taken, pid_t group, outputs to)
     : is_on_terminal_{static_cast<bool>(open_terminal())}, earlier_{earlier_ones()} {
   auto arguments = words;
-  auto environment = environment_with(more);
   const auto argv = pointers(arguments);
-  const auto envp = pointers(environment);
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) fail("pipe2");
   const descriptor failures{ends[0]};
@@ -152,11 +136,11 @@ job::job(const std::vector<std::string>& words, const variables& more, const sig
   const pid_t parent = ::getpid();
   pid_ = ::fork();
   if (pid_ < 0) fail("fork");
-  if (pid_ == 0) become(argv.data(), envp.data(), taken, is_on_terminal_ ? group : 0, parent, to, reporting.number());
+  if (pid_ == 0) become(argv.data(), taken, is_on_terminal_ ? group : 0, parent, to, reporting.number());
   reporting = descriptor{};
   if (const int code = code_from(failures.number()); code != 0) {
     ::waitpid(pid_, nullptr, 0);
-    throw exec_failed{code};
+    throw std::system_error{code, std::generic_category(), "exec"};
   }
 }
 

@@ -7,7 +7,6 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "command/exit_status.hpp"
@@ -32,11 +31,6 @@ struct not_started : failure {
   not_started(const std::string& program, int code);
 };
 
-/// exec failed with this errno.
-struct exec_failed {
-  int code = 0;
-};
-
 /// The command and its descendants. The process that owns a job starts the command, and adopts orphaned descendants.
 ///
 ///   running ---end()--> ending ---grace is over: SIGKILL---> killed
@@ -48,7 +42,6 @@ struct exec_failed {
 /// descendants.
 class job {
  public:
-  using variables = std::vector<std::pair<std::string, std::string>>;
   using clock = std::chrono::steady_clock;
   /// In place of standard output and standard error; -1: the same.
   struct outputs {
@@ -56,8 +49,8 @@ class job {
     int err = -1;
   };
 
-  /// Throws exec_failed.
-  job(const std::vector<std::string>& words, const variables& more, const signals& taken, pid_t group, outputs to);
+  /// Throws std::system_error if the command cannot be started.
+  job(const std::vector<std::string>& words, const signals& taken, pid_t group, outputs to);
 
   pid_t id() const noexcept { return pid_; }
   bool is_on_terminal() const noexcept { return is_on_terminal_; }
