@@ -5,9 +5,11 @@
 #include <sys/signalfd.h>
 
 #include <chrono>
+#include <future>
 #include <initializer_list>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 namespace rowlock::command {
 
@@ -50,17 +52,18 @@ class bell {
   descriptor event_;
 };
 
-/// Rings at the end of a scope, whichever way it is left.
-class ring_at_end {
- public:
-  explicit ring_at_end(const bell& to) : to_{to} {}
-  ring_at_end(const ring_at_end&) = delete;
-  ring_at_end& operator=(const ring_at_end&) = delete;
-  ~ring_at_end() { to_.ring(); }
-
- private:
-  const bell& to_;
-};
+/// Works on another thread, and rings at the end, even if the work throws.
+template <class Work>
+auto in_background(const bell& over, Work work) {
+  return std::async(std::launch::async, [&over, work = std::move(work)] {
+    struct ringing {
+      const bell& over;
+      ~ringing() { over.ring(); }
+    };
+    const ringing at_last{over};
+    return work();
+  });
+}
 
 /// Ignores SIGXFSZ: a write beyond the file size limit (ulimit -f) then fails and is reported. signals::restore()
 /// undoes this.

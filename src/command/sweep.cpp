@@ -7,7 +7,6 @@
 #include <chrono>
 #include <cstdint>
 #include <exception>
-#include <future>
 #include <iostream>
 #include <string>
 #include <string_view>
@@ -46,10 +45,7 @@ void print_result(const options& given, const sweeper_statistics& done) {
 /// 0, or the signal that stopped the sweep.
 int sweep_once(const options& given, sweeper& sweeps, const signals& taken) {
   const bell over;
-  auto done = std::async(std::launch::async, [&] {
-    const ring_at_end at_the_end{over};
-    sweeps.sweep_once();
-  });
+  auto done = in_background(over, [&] { sweeps.sweep_once(); });
   const auto number = taken.wait_for_end(over);
   if (number) sweeps.stop();
   done.get();

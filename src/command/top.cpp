@@ -154,10 +154,8 @@ class session {
   void visit_when_due() {
     if (visit_.valid() || steady_clock::now() < next_visit_) return;
     next_visit_ = steady_clock::now() + given_.top.every;
-    visit_ = std::async(std::launch::async, [this, to_free = std::exchange(to_free_, {})] {
-      const ring_at_end at_the_end{is_back_};
-      return visit(locks_, given_.prefix, to_free);
-    });
+    visit_ = in_background(
+        is_back_, [this, to_free = std::exchange(to_free_, {})] { return visit(locks_, given_.prefix, to_free); });
   }
 
   client& locks_;

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <future>
 #include <optional>
 #include <set>
 #include <stop_token>
@@ -153,10 +152,7 @@ obtained obtain(const options& given, const signals& taken, bool& was_reached, i
   std::stop_source stop;
   obtained out;
   wait_report report{given};
-  auto done = std::async(std::launch::async, [&] {
-    const ring_at_end at_the_end{finished};
-    attempt{given, report, was_reached, stop.get_token()}(out);
-  });
+  auto done = in_background(finished, [&] { attempt{given, report, was_reached, stop.get_token()}(out); });
   pollfd reader{.fd = output, .events = 0, .revents = 0};  // reports errors only
   auto died_of = taken.wait_for_end(finished, {}, reader);
   if (!died_of && ::poll(&reader, 1, 0) == 1) died_of = SIGPIPE;
