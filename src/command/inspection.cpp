@@ -10,7 +10,6 @@
 #include "command/job_runs.hpp"
 #include "command/output.hpp"
 #include "command/situation.hpp"
-#include "command/wait_graph.hpp"
 #include "command/words.hpp"
 
 namespace rowlock::command {

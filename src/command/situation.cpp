@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "base/text.hpp"
@@ -67,6 +68,25 @@ void remove_holders(std::vector<waiter_info>& queue, const std::vector<lock_info
   std::erase_if(queue, [&](const waiter_info& each) { return is_holder(held, each); });
 }
 
+bool waits_for(const wait_edge& a, const wait_edge& b) {
+  return std::find(a.holders.begin(), a.holders.end(), b.who) != a.holders.end();
+}
+
+bool reaches(const std::vector<wait_edge>& all, const wait_edge& from, const wait_edge& wanted,
+             std::set<const wait_edge*>& seen) {
+  if (waits_for(from, wanted)) return true;
+  return std::any_of(all.begin(), all.end(), [&](const wait_edge& next) {
+    return waits_for(from, next) && seen.insert(&next).second && reaches(all, next, wanted, seen);
+  });
+}
+
+std::vector<party> parties_that_hold(client& locks, const lock_name& name) {
+  std::vector<party> out;
+  for (const auto& each : holders_of(locks, name))
+    out.push_back({.owner = each.sharers > 0 ? each.owner : owner_of(each), .thread = each.thread});
+  return out;
+}
+
 }  // namespace
 
 // The queue first: a waiter that is granted the lock in between is seen twice rather than not at all.
@@ -92,6 +112,24 @@ std::vector<lock_info> holders_of(client& locks, const lock_name& name) {
   const auto found = locks.find(name);
   if (!found) return {};
   return found->sharers > 0 ? locks.sharers(name) : std::vector{*found};
+}
+
+std::vector<wait_edge> wait_graph(client& locks) {
+  std::vector<wait_edge> out;
+  for (const auto& each : look_at_all(locks, {}).queue)
+    out.push_back({.who = {.owner = each.owner, .thread = each.thread},
+                   .name = std::string{each.name.view()},
+                   .holders = out.empty() || out.back().name != each.name.view() ? parties_that_hold(locks, each.name)
+                                                                                 : out.back().holders});
+  mark_circles(out);
+  return out;
+}
+
+void mark_circles(std::vector<wait_edge>& all) {
+  for (auto& each : all) {
+    std::set<const wait_edge*> seen;
+    each.is_in_circle = reaches(all, each, each, seen);
+  }
 }
 
 std::string owner_of(const lock_info& lock) {
@@ -140,6 +178,19 @@ void write_queue(std::ostream& out, const std::vector<waiter_info>& queue, bool 
   write_table(out, lines);
 }
 
+void write_graph(std::ostream& out, const std::vector<wait_edge>& all) {
+  std::vector<table_line> lines{{"WAITER", "THREAD", "WAITS FOR", "HELD BY", "THREAD", "IN A CIRCLE"}};
+  for (const auto& each : all) {
+    const auto line = [&](std::string owner, std::string thread) {
+      lines.push_back({each.who.owner, each.who.thread, each.name, std::move(owner), std::move(thread),
+                       each.is_in_circle ? "yes" : "-"});
+    };
+    if (each.holders.empty()) line("-", "-");
+    for (const auto& holder : each.holders) line(holder.owner, or_dash(holder.thread));
+  }
+  write_table(out, lines);
+}
+
 json json_of(const lock_info& lock) {
   const auto token = known_token(lock);
   return {{"name", lock.name.view()},
@@ -169,6 +220,21 @@ json json_of(const std::vector<waiter_info>& queue) {
                    {"waits_for_us", microseconds(each.age)},
                    {"note", each.note}});
   return all;
+}
+
+json json_of(const std::vector<wait_edge>& all) {
+  auto out = json::array();
+  for (const auto& each : all) {
+    auto holders = json::array();
+    for (const auto& one : each.holders)
+      holders.push_back({{"owner", or_null(one.owner)}, {"thread", or_null(one.thread)}});
+    out.push_back({{"owner", each.who.owner},
+                   {"thread", each.who.thread},
+                   {"name", each.name},
+                   {"holders", std::move(holders)},
+                   {"in_circle", each.is_in_circle}});
+  }
+  return out;
 }
 
 json json_of(const situation& seen) {

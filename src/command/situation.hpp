@@ -2,6 +2,7 @@
 
 #include <rowlock/client.hpp>
 
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <ostream>
@@ -34,6 +35,27 @@ overview look_at_all(client& locks, std::string_view prefix);
 /// All holders: several if the lock is shared.
 std::vector<lock_info> holders_of(client& locks, const lock_name& name);
 
+/// A holder of a lock, or a waiter.
+struct party {
+  std::string owner;
+  std::string thread;
+
+  auto operator<=>(const party&) const = default;
+};
+
+/// A waiter and the holders that it waits for.
+struct wait_edge {
+  party who;
+  std::string name;              ///< of the lock that it waits for
+  std::vector<party> holders{};  ///< several if they share it
+  bool is_in_circle = false;     ///< it waits for itself, perhaps by way of others
+};
+
+/// All waiters, in the order of the names and the tickets.
+std::vector<wait_edge> wait_graph(client& locks);
+/// Marks the waiters that wait for themselves.
+void mark_circles(std::vector<wait_edge>& all);
+
 /// The lock's owner, or the session of its transaction if the server reports that.
 std::string owner_of(const lock_info& lock);
 /// The same, with the note.
@@ -53,9 +75,13 @@ void write(std::ostream& out, const situation& seen);
 /// Writes the queue as a table with a heading; nothing if it is empty.
 void write_queue(std::ostream& out, const std::vector<waiter_info>& queue, bool has_names = false);
 
+/// Writes a table with a line for each holder.
+void write_graph(std::ostream& out, const std::vector<wait_edge>& all);
+
 json json_of(const lock_info& lock);
 json json_of(const std::vector<lock_info>& all);
 json json_of(const std::vector<waiter_info>& queue);
+json json_of(const std::vector<wait_edge>& all);
 /// The holder's object, with null for every value if there is no holder, with "waiters" and, for a shared lock,
 /// "holders".
 json json_of(const situation& seen);

@@ -8,7 +8,6 @@
 
 #include "command/output.hpp"
 #include "command/situation.hpp"
-#include "command/wait_graph.hpp"
 #include "fuzz/fuzz.hpp"
 #include "fuzz/utf8.hpp"
 #include "support/openmetrics.hpp"
