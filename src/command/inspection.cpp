@@ -1,6 +1,11 @@
 #include "command/subcommands.hpp"
 
+#include <rowlock/rowlock.hpp>
+
+#include <cstddef>
+#include <functional>
 #include <iostream>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,21 +29,23 @@ void write_holders(std::ostream& out, const std::vector<lock_info>& held) {
   write_table(out, lines);
 }
 
-/// `none` is the message about an empty list.
+/// `none` is the message about an empty list. Returns the exit status, which says whether the list is empty.
 template <class List, class Write>
-void print_list(const options& given, const List& all, const std::string& none, Write write) {
+int print_list(const options& given, const List& all, const std::string& none, Write write) {
   if (given.as_json)
     print(json_of(all));
   else if (all.empty())
     say(none);
   else
     write(std::cout, all);
+  return all.empty() ? exit_status::none : exit_status::done;
 }
 
-template <class Waiters, class Write>
-int print_waiters(const options& given, const Waiters& all, const std::string& awaited, Write write) {
-  print_list(given, all, "no client waits for " + awaited, write);
-  return all.empty() ? exit_status::none : exit_status::done;
+/// Leaves the first `most` of the runs of each job that have failed.
+void leave_failed(std::vector<job_run>& runs, std::size_t most) {
+  std::map<std::string, std::size_t, std::less<>> left;
+  std::erase_if(runs,
+                [&](const job_run& each) { return !has_failed(each) || ++left[std::string{each.job.view()}] > most; });
 }
 
 }  // namespace
@@ -68,16 +75,27 @@ int show(const options& given) {
   return seen.holder ? exit_status::done : exit_status::none;
 }
 
+int history(const options& given) {
+  auto locks = connect(given);
+  const auto& [last, only_failed] = given.history;
+  auto runs = last_runs(locks, given.name, last, only_failed ? runs_of::each_result : runs_of::any_result);
+  if (only_failed) leave_failed(runs, last);
+  return print_list(
+      given, runs, given.name.empty() ? "no run is recorded" : "no run of " + base::quoted(given.name) + " is recorded",
+      [](std::ostream& out, const auto& all) { write(out, all); });
+}
+
 int waiters(const options& given) {
   auto locks = connect(given);
-  if (given.waiters.is_graph) return print_waiters(given, wait_graph(locks), "any lock", write_graph);
+  const std::string none = "no client waits for ";
+  if (given.waiters.is_graph) return print_list(given, wait_graph(locks), none + "any lock", write_graph);
   const bool is_of_one = given.waiters.is_of_one;
   const auto queue = is_of_one ? look_at(locks, given.name).queue : look_at_all(locks, given.prefix).queue;
   const auto awaited = is_of_one              ? base::quoted(given.name)
                        : given.prefix.empty() ? "any lock"
                                               : "a lock whose name begins with " + base::quoted(given.prefix);
-  return print_waiters(given, queue, awaited,
-                       [&](std::ostream& out, const auto& all) { write_queue(out, all, !is_of_one); });
+  return print_list(given, queue, none + awaited,
+                    [&](std::ostream& out, const auto& all) { write_queue(out, all, !is_of_one); });
 }
 
 }  // namespace rowlock::command
