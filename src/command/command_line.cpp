@@ -20,7 +20,9 @@ std::string nearest(std::string_view word, const Names& names) {
 
 class parting {
  public:
-  parting(const CLI::App& whole, std::span<const char* const> words) : whole_{whole}, words_{words} {}
+  parting(const CLI::App& whole, std::span<const char* const> words) : whole_{whole}, words_{words} {
+    line_.app = &whole;
+  }
 
   command_line result() && {
     while (at_ < words_.size() && !line_.is_in_command) take(words_[at_++]);
@@ -48,10 +50,10 @@ class parting {
   }
 
   void take_word(std::string_view word) {
-    if (line_.subcommand != nullptr)
+    if (line_.has_subcommand())
       ++line_.arguments;
     else
-      line_.subcommand = &subcommand(word);
+      line_.app = &subcommand(word);
     line_.ours.emplace_back(word);
   }
 
@@ -84,18 +86,15 @@ class parting {
 
   const CLI::Option& option(std::string_view flag) const {
     const std::string name{flag};
-    if (const auto* found = find_option(whole_, line_.subcommand, name)) return *found;
+    if (const auto* found = find_option(*line_.app, name)) return *found;
     throw usage_error{unknown_option(name)};
   }
 
   std::string unknown_option(const std::string& flag) const {
     std::vector<std::string> names;
-    const auto* const sub = line_.subcommand;
-    for (const auto* app : {sub, &whole_})
-      if (app != nullptr)
-        for (const auto* each : options_of(*app))
-          for (const auto& name : each->get_lnames()) names.push_back("--" + name);
-    if (sub != nullptr) return sub->get_name() + " has no option " + flag + nearest(flag, names);
+    for (const auto* each : options_of(*line_.app))
+      for (const auto& name : each->get_lnames()) names.push_back("--" + name);
+    if (line_.has_subcommand()) return line_.app->get_name() + " has no option " + flag + nearest(flag, names);
     if (const auto* owner = owner_of(flag))
       return flag + " is an option of " + owner->get_name() + ", and comes after it: rowlock " + owner->get_name() +
              ' ' + flag;
@@ -124,7 +123,7 @@ class parting {
 }  // namespace
 
 bool command_line::takes_command_next() const {
-  return arguments > 0 && (subcommand->get_name() == "run" || subcommand->get_name() == "lead");
+  return arguments > 0 && (app->get_name() == "run" || app->get_name() == "lead");
 }
 
 std::string no_subcommand(const CLI::App& whole, std::string_view word) {

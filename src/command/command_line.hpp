@@ -15,12 +15,13 @@ struct command_line {
   std::vector<std::string> ours{};     ///< options, subcommand, NAME; in reverse, as CLI11 takes them
   std::vector<std::string> command{};  ///< unchanged
   // The state after the last word, for completion.
-  const CLI::App* subcommand = nullptr;
+  const CLI::App* app = nullptr;             ///< the subcommand, or the program while there is none
   const CLI::Option* open_option = nullptr;  ///< the last word, if its value is still missing
   std::size_t arguments = 0;                 ///< the number of NAMEs and the like so far
   bool has_ended_options = false;
   bool is_in_command = false;  ///< all later words belong to the command
 
+  bool has_subcommand() const { return app->get_parent() != nullptr; }
   bool takes_command_next() const;
 };
 

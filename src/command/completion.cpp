@@ -38,9 +38,8 @@ class candidates_for {
     for (const auto* each : subcommands_of(whole)) add(each->get_name(), each->get_description());
   }
 
-  void add_options(const CLI::App& app, bool with_help) {
+  void add_options(const CLI::App& app) {
     for (const auto* option : options_of(app)) {
-      if (!with_help && option == app.get_help_ptr()) continue;
       for (const auto& each : option->get_lnames()) add("--" + each, option->get_description());
       for (const auto& each : option->get_snames()) add('-' + each, option->get_description());
     }
@@ -95,15 +94,14 @@ completion complete_word(const CLI::App& whole, const command_line& line, std::s
     found.add_values(line.open_option->get_type_name(), {});
   } else if (begun.starts_with("--") && begun.find('=') != std::string_view::npos && !line.has_ended_options) {
     const std::string before{begun.substr(0, begun.find('=') + 1)};
-    const auto* const option = find_option(whole, line.subcommand, before.substr(0, before.size() - 1));
+    const auto* const option = find_option(*line.app, before.substr(0, before.size() - 1));
     if (option != nullptr) found.add_values(option->get_type_name(), before);
   } else if (begun.starts_with('-') && !line.has_ended_options) {
-    if (line.subcommand != nullptr) found.add_options(*line.subcommand, false);
-    found.add_options(whole, true);
-  } else if (line.subcommand == nullptr) {
+    found.add_options(*line.app);
+  } else if (!line.has_subcommand()) {
     found.add_subcommands(whole);
   } else {
-    found.add_argument(whole, *line.subcommand, line.arguments);
+    found.add_argument(whole, *line.app, line.arguments);
   }
   return std::move(found).result();
 }

@@ -149,12 +149,6 @@ bool is_whole(const CLI::App& app) { return app.get_parent() == nullptr; }
 /// "rowlock-run", as the page is called.
 std::string title_of(const CLI::App& app) { return (is_whole(app) ? "" : "rowlock-") + app.get_name(); }
 
-void write_options(paper& out, const CLI::App& app, bool with_help) {
-  for (const CLI::Option* o : options_of(app))
-    if (with_help || o != app.get_help_ptr())
-      out.item(o->get_name(false, true), o->get_type_name(), o->get_description());
-}
-
 void write_subcommands(paper& out, const CLI::App& app) {
   for (const CLI::App* sub : subcommands_of(app)) {
     const auto synopsis = page_of(sub->get_name()).synopsis;
@@ -168,8 +162,8 @@ void begin_section(paper& out, const CLI::App& app, std::string_view title) {
   out.heading(title);
   if (title == "SUBCOMMANDS") write_subcommands(out, app);
   if (title != "OPTIONS") return;
-  write_options(out, app, is_whole(app));
-  if (!is_whole(app)) write_options(out, *app.get_parent(), true);
+  for (const CLI::Option* o : options_of(app))
+    out.item(o->get_name(false, true), o->get_type_name(), o->get_description());
 }
 
 void write_text(paper& out, const CLI::App& app, std::string_view text) {
@@ -225,13 +219,19 @@ const CLI::App* find_subcommand(const CLI::App& app, std::string_view name) {
   return nullptr;
 }
 
-const CLI::Option* find_option(const CLI::App& whole, const CLI::App* subcommand, const std::string& name) {
-  const auto* const found = subcommand != nullptr ? subcommand->get_option_no_throw(name) : nullptr;
-  return found != nullptr ? found : whole.get_option_no_throw(name);
+// CLI11 gives each subcommand an option for help, besides that of the program.
+std::vector<const CLI::Option*> options_of(const CLI::App& app) {
+  const auto* const another = is_whole(app) ? nullptr : app.get_help_ptr();
+  auto out = app.get_options([&](const CLI::Option* each) { return each->nonpositional() && each != another; });
+  if (is_whole(app)) return out;
+  const auto of_program = options_of(*app.get_parent());
+  out.insert(out.end(), of_program.begin(), of_program.end());
+  return out;
 }
 
-std::vector<const CLI::Option*> options_of(const CLI::App& app) {
-  return app.get_options([](const CLI::Option* each) { return each->nonpositional(); });
+const CLI::Option* find_option(const CLI::App& app, const std::string& name) {
+  const auto* const found = app.get_option_no_throw(name);
+  return found != nullptr || is_whole(app) ? found : app.get_parent()->get_option_no_throw(name);
 }
 
 std::string plain_page(const CLI::App& app) {

@@ -26,10 +26,10 @@ std::string_view shared_text(std::string_view name);
 std::vector<const CLI::App*> subcommands_of(const CLI::App& app);
 /// nullptr: there is no subcommand of this name.
 const CLI::App* find_subcommand(const CLI::App& app, std::string_view name);
-/// An option of the subcommand, if there is one, or of the program; nullptr: there is none of this name.
-const CLI::Option* find_option(const CLI::App& whole, const CLI::App* subcommand, const std::string& name);
-/// The options, without NAME and the like.
+/// The options that may follow, without NAME and the like: those of a subcommand, then those of the program.
 std::vector<const CLI::Option*> options_of(const CLI::App& app);
+/// One of them; nullptr: there is none of this name.
+const CLI::Option* find_option(const CLI::App& app, const std::string& name);
 
 /// The page of the program or of a subcommand as --help prints it: the text of pages.cpp with the declared options.
 std::string plain_page(const CLI::App& app);
