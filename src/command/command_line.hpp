@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "command/options.hpp"
+
 namespace rowlock::command {
 
 /// A command line, split into rowlock's own words and the command to run.
@@ -28,6 +30,9 @@ struct command_line {
 /// Splits the words. No word after "--" is an option of rowlock. For `run` and `lead` the command begins with the first
 /// word after NAME that is no option, as in flock(1). Throws usage_error for an unknown option or subcommand.
 command_line part(const CLI::App& whole, std::span<const char* const> words);
+
+/// Refuses options that CLI11 accepts and that contradict each other. Throws usage_error.
+void refuse_contradictions(const CLI::App& app, const run_options& given);
 
 /// The message about an unknown subcommand; it suggests the nearest known one.
 std::string no_subcommand(const CLI::App& whole, std::string_view word);

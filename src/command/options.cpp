@@ -10,7 +10,6 @@
 #include <string_view>
 
 #include "command/command_line.hpp"
-#include "command/complaints.hpp"
 #include "command/completion.hpp"
 #include "command/manual.hpp"
 #include "command/option_kinds.hpp"
