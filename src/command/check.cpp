@@ -18,6 +18,7 @@
 
 #include "command/database.hpp"
 #include "command/output.hpp"
+#include "command/words.hpp"
 
 namespace rowlock::command {
 
@@ -92,7 +93,7 @@ void print_lines(const std::vector<finding>& findings) {
 /// Cycles of acquire and release, each thread with a name of its own.
 struct measured_cycles {
   std::string commits;  ///< "as now", or "relaxed": the commits of grants did not wait for the disk
-  int threads = 0;
+  std::size_t threads = 0;
   double per_second = 0;
   duration acquire{};  ///< so are the next ones: the median
   duration release{};
@@ -141,9 +142,9 @@ std::vector<cycle> cycles_until(clock::time_point end, client& locks, const std:
 }
 
 /// Of all threads together. The first cycle of each opens a session, so it is left out of the measurement.
-measured_cycles cycles_of(int threads, duration length, client& locks, const std::string& commits) {
+measured_cycles cycles_of(std::size_t threads, duration length, client& locks, const std::string& commits) {
   std::vector<std::future<std::vector<cycle>>> running;
-  for (int i = 0; i < threads; ++i)
+  for (std::size_t i = 0; i < threads; ++i)
     running.push_back(std::async(std::launch::async, [&locks, length] {
       const auto name = new_name();
       locks.acquire(name).release();
@@ -229,8 +230,8 @@ void print_lines(const measurement& of) {
                                 {"acquire", in_milliseconds(of.cycles.front().acquire), ""},
                                 {"release", in_milliseconds(of.cycles.front().release), ""}};
   for (const auto& each : of.cycles)
-    lines.push_back({fmt::format("cycles, {} thread{}, {}", each.threads, each.threads == 1 ? "" : "s", each.commits),
-                     in_milliseconds(each.both), fmt::format("{:.0f}", each.per_second)});
+    lines.push_back({"cycles, " + counted(each.threads, "thread") + ", " + each.commits, in_milliseconds(each.both),
+                     fmt::format("{:.0f}", each.per_second)});
   std::cout << '\n';
   write_table(std::cout, lines);
 }

@@ -37,8 +37,6 @@ void write_field(std::ostream& out, std::size_t width, std::string_view title, s
   out << fmt::format("{:{}} {}\n", title, width, base::printable(value));
 }
 
-std::string or_dash(const std::string& text) { return text.empty() ? "-" : text; }
-
 json microseconds(const std::optional<duration>& d) { return d ? json(d->count()) : json{}; }
 
 json or_null(const std::string& text) { return text.empty() ? json{} : json(text); }

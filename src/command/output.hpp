@@ -21,9 +21,6 @@ void write_table(std::ostream& out, std::vector<table_line> lines);
 /// Writes a property as a line: its title, padded to the width, and its value, which may be any text.
 void write_field(std::ostream& out, std::size_t width, std::string_view title, std::string_view value);
 
-/// "-" if the text is empty.
-std::string or_dash(const std::string& text);
-
 /// JSON whose keys keep their order of insertion.
 using json = nlohmann::ordered_json;
 

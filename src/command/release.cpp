@@ -15,7 +15,6 @@
 #include "command/output.hpp"
 #include "command/question.hpp"
 #include "command/situation.hpp"
-#include "command/words.hpp"
 
 namespace rowlock::command {
 

@@ -2,8 +2,6 @@
 
 #include <rowlock/error.hpp>
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -23,13 +21,14 @@ std::string expiry_of(const lock_info& lock) {
   return lock.held_by_transaction ? "not by the clock: held by a transaction" : "not by the clock";
 }
 
-std::string permits_in_words(std::int64_t permits) {
-  return fmt::format("{} permit{}", permits, permits == 1 ? "" : "s");
-}
+std::string permits_of(const lock_info& lock) { return counted(static_cast<std::uint64_t>(lock.sharers), "permit"); }
+
+/// Whether the lock was released, but lock_options::at_least keeps the name taken.
+bool is_released(const lock_info& lock) { return lock.sharers == 0 && lock.thread == "(released)"; }
 
 std::string bond_of(const lock_info& lock) {
   if (is_released(lock)) return "finished: at_least keeps the name taken until it expires";
-  if (lock.sharers > 0) return "leases, " + permits_in_words(lock.sharers);
+  if (lock.sharers > 0) return "leases, " + permits_of(lock);
   if (!lock.held_by_transaction) return "a lease";
   return "a transaction" + (is_session(lock.thread) ? " of " + lock.thread : std::string{});
 }
@@ -132,8 +131,17 @@ void mark_circles(std::vector<wait_edge>& all) {
   }
 }
 
+std::optional<fencing_token> known_token(const lock_info& lock) {
+  return lock.token.value() > 0 ? std::optional{lock.token} : std::nullopt;
+}
+
+std::string token_or_dash(const lock_info& lock) {
+  const auto token = known_token(lock);
+  return token ? std::to_string(token->value()) : "-";
+}
+
 std::string owner_of(const lock_info& lock) {
-  if (lock.sharers > 0) return lock.owner + ", " + permits_in_words(lock.sharers);
+  if (lock.sharers > 0) return lock.owner + ", " + permits_of(lock);
   if (is_released(lock)) return lock.owner + " (finished, kept until it expires)";
   if (!lock.held_by_transaction) return lock.owner;
   if (lock.owner.empty()) return bond_of(lock);
@@ -145,7 +153,8 @@ std::string holder_in_words(const lock_info& lock) {
 }
 
 freeing free_as_seen(client& locks, const lock_info& seen) {
-  if (locks.force_release(seen.name, token_to_free(seen))) return freeing::freed;
+  const auto token = seen.sharers > 0 ? std::nullopt : known_token(seen);
+  if (locks.force_release(seen.name, token)) return freeing::freed;
   return locks.find(seen.name) ? freeing::passed_on : freeing::not_held;
 }
 

@@ -56,6 +56,11 @@ std::vector<wait_edge> wait_graph(client& locks);
 /// Marks the waiters that wait for themselves.
 void mark_circles(std::vector<wait_edge>& all);
 
+/// nullopt: a transaction holds the lock, and has not committed its token.
+std::optional<fencing_token> known_token(const lock_info& lock);
+/// The token as a number, or "-".
+std::string token_or_dash(const lock_info& lock);
+
 /// The lock's owner, or the session of its transaction if the server reports that.
 std::string owner_of(const lock_info& lock);
 /// The same, with the note.

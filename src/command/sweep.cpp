@@ -2,26 +2,18 @@
 
 #include <rowlock/rowlock.hpp>
 
-#include <fmt/format.h>
-
 #include <chrono>
-#include <cstdint>
 #include <exception>
 #include <iostream>
-#include <string>
-#include <string_view>
 
 #include "command/database.hpp"
 #include "command/output.hpp"
 #include "command/signals.hpp"
+#include "command/words.hpp"
 
 namespace rowlock::command {
 
 namespace {
-
-std::string counted(std::uint64_t number, std::string_view what) {
-  return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
-}
 
 json json_of(const sweeper_statistics& done) {
   return {{"sweeps", done.sweeps},       {"stand_bys", done.stand_bys},

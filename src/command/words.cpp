@@ -7,7 +7,6 @@
 #include <charconv>
 #include <chrono>
 #include <cmath>
-#include <cstdint>
 #include <ctime>
 #include <ratio>
 
@@ -96,20 +95,11 @@ std::string bound_in_words(duration d) {
   return "0";
 }
 
-std::optional<fencing_token> known_token(const lock_info& lock) {
-  return lock.token.value() > 0 ? std::optional{lock.token} : std::nullopt;
+std::string counted(std::uint64_t number, std::string_view what) {
+  return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
 }
 
-std::optional<fencing_token> token_to_free(const lock_info& lock) {
-  return lock.sharers > 0 ? std::nullopt : known_token(lock);
-}
-
-std::string token_or_dash(const lock_info& lock) {
-  const auto token = known_token(lock);
-  return token ? std::to_string(token->value()) : "-";
-}
-
-bool is_released(const lock_info& lock) { return lock.sharers == 0 && lock.thread == "(released)"; }
+std::string or_dash(const std::string& text) { return text.empty() ? "-" : text; }
 
 std::string duration_or_dash(const std::optional<duration>& d) { return d ? format_duration(*d) : "-"; }
 

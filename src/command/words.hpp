@@ -1,9 +1,9 @@
 #pragma once
 
 #include <rowlock/duration.hpp>
-#include <rowlock/lock_info.hpp>
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,18 +26,11 @@ std::string format_time(std::chrono::sys_time<duration> at);
 /// A round duration in its largest unit: 30d, 100ms.
 std::string bound_in_words(duration d);
 
-/// nullopt: a transaction holds the lock, and has not committed its token.
-std::optional<fencing_token> known_token(const lock_info& lock);
+/// "1 row", "2 rows".
+std::string counted(std::uint64_t number, std::string_view what);
 
-/// The token to free the lock by; nullopt: free any holder, or all holders of a shared lock.
-std::optional<fencing_token> token_to_free(const lock_info& lock);
-
-/// The token as a number, or "-".
-std::string token_or_dash(const lock_info& lock);
-
-/// Whether the lock was released, but lock_options::at_least keeps the name taken.
-bool is_released(const lock_info& lock);
-
+/// "-" if the text is empty.
+std::string or_dash(const std::string& text);
 /// As format_duration, or "-".
 std::string duration_or_dash(const std::optional<duration>& d);
 
