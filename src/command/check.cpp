@@ -73,12 +73,11 @@ diagnosis diagnose(const options& given) {
 }
 
 json findings_in_json(const std::vector<finding>& findings) {
-  auto all = json::array();
-  for (const auto& each : findings)
-    all.push_back({{"subject", each.subject},
-                   {"condition", to_string(each.condition)},
-                   {"sentence", in_words_of_the_shell(each.sentence)}});
-  return all;
+  return array_of(findings, [](const finding& each) -> json {
+    return {{"subject", each.subject},
+            {"condition", to_string(each.condition)},
+            {"sentence", in_words_of_the_shell(each.sentence)}};
+  });
 }
 
 void print_lines(const std::vector<finding>& findings) {
@@ -209,12 +208,12 @@ measurement measure(const options& given) {
 }
 
 json measured_in_json(const measurement& of) {
-  auto cycles = json::array();
-  for (const auto& each : of.cycles)
-    cycles.push_back({{"commits", each.commits},
-                      {"threads", each.threads},
-                      {"per_second", std::llround(each.per_second)},
-                      {"median_us", microseconds(each.both)}});
+  auto cycles = array_of(of.cycles, [](const measured_cycles& each) -> json {
+    return {{"commits", each.commits},
+            {"threads", each.threads},
+            {"per_second", std::llround(each.per_second)},
+            {"median_us", microseconds(each.both)}};
+  });
   return {{"read_us", microseconds(of.read)},
           {"acquire_us", microseconds(of.cycles.front().acquire)},
           {"release_us", microseconds(of.cycles.front().release)},

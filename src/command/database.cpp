@@ -172,8 +172,4 @@ void say(const std::string& sentence) {
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
 }
 
-void say_on_terminal(const std::string& sentence) {
-  if (::isatty(STDOUT_FILENO) == 1) say(sentence);
-}
-
 }  // namespace rowlock::command

@@ -34,7 +34,5 @@ std::string in_words_of_the_shell(std::string sentence);
 
 /// Prints one line on standard error, in one write: another process may print at the same time.
 void say(const std::string& sentence);
-/// The same, but only if standard output is a terminal.
-void say_on_terminal(const std::string& sentence);
 
 }  // namespace rowlock::command

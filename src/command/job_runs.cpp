@@ -20,8 +20,6 @@ json time_or_null(const std::optional<std::chrono::sys_time<duration>>& at) {
   return at ? json(format_time(*at)) : json{};
 }
 
-json number_or_null(const std::optional<int>& number) { return number ? json(*number) : json{}; }
-
 /// nullptr: there is none.
 template <class Is>
 const job_run* first(const std::vector<job_run>& runs, Is is_it) {
@@ -92,15 +90,13 @@ json json_of(const job_run& run) {
           {"finished_at", time_or_null(run.finished_at)},
           {"took_us", microseconds(time_taken(run))},
           {"result", to_string(run.result)},
-          {"exit_status", number_or_null(run.exit_status)},
-          {"signal", number_or_null(run.signal)},
+          {"exit_status", or_null(run.exit_status)},
+          {"signal", or_null(run.signal)},
           {"output", or_null(run.output)}};
 }
 
 json json_of(const std::vector<job_run>& runs) {
-  auto all = json::array();
-  for (const auto& each : runs) all.push_back(json_of(each));
-  return all;
+  return array_of(runs, [](const job_run& each) { return json_of(each); });
 }
 
 }  // namespace rowlock::command

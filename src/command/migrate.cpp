@@ -2,10 +2,11 @@
 
 #include <rowlock/rowlock.hpp>
 
-#include <algorithm>
+#include <unistd.h>
+
 #include <iostream>
-#include <iterator>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "command/database.hpp"
@@ -19,14 +20,14 @@ namespace {
 std::string applied_at(const migration_status& of) { return of.applied_at ? format_time(*of.applied_at) : ""; }
 
 json json_of(const schema_status& found) {
-  auto all = json::array();
-  for (const auto& each : found.migrations)
-    all.push_back({{"version", each.version},
-                   {"file", or_null(each.file)},
-                   {"state", to_string(each.state)},
-                   {"applied_at", or_null(applied_at(each))}});
+  auto migrations = array_of(found.migrations, [](const migration_status& each) -> json {
+    return {{"version", each.version},
+            {"file", or_null(each.file)},
+            {"state", to_string(each.state)},
+            {"applied_at", or_null(applied_at(each))}};
+  });
   return {{"applied", found.applied}, {"expected", found.expected},        {"serves_from", found.serves_from},
-          {"fits", found.fits},       {"refusal", or_null(found.refusal)}, {"migrations", all}};
+          {"fits", found.fits},       {"refusal", or_null(found.refusal)}, {"migrations", std::move(migrations)}};
 }
 
 void print_lines(const schema_status& found) {
@@ -47,21 +48,19 @@ int print_status(const options& given, const schema_status& found) {
 }
 
 std::vector<migration_status> missing_of(const schema_status& found) {
-  std::vector<migration_status> missing;
-  std::copy_if(found.migrations.begin(), found.migrations.end(), std::back_inserter(missing),
-               [](const migration_status& each) { return each.state == migration_state::pending; });
+  auto missing = found.migrations;
+  std::erase_if(missing, [](const migration_status& each) { return each.state != migration_state::pending; });
   return missing;
 }
 
 int print_missing(const options& given, const schema_status& found) {
-  auto all = json::array();
-  for (const auto& each : missing_of(found)) {
-    if (given.as_json)
-      all.push_back({{"version", each.version}, {"file", each.file}, {"sql", each.sql}});
-    else
-      std::cout << each.sql << '\n';
-  }
-  if (given.as_json) print(all);
+  const auto missing = missing_of(found);
+  if (given.as_json)
+    print(array_of(missing, [](const migration_status& each) -> json {
+      return {{"version", each.version}, {"file", each.file}, {"sql", each.sql}};
+    }));
+  else
+    for (const auto& each : missing) std::cout << each.sql << '\n';
   return exit_status::done;
 }
 
@@ -86,8 +85,8 @@ int migrate(const options& given) {
   locks.migrate();
   if (given.as_json)
     print(json_of(locks.schema_status()));
-  else
-    say_on_terminal(what_was_done(missing_of(found)));
+  else if (::isatty(STDOUT_FILENO) == 1)
+    say(what_was_done(missing_of(found)));
   return exit_status::done;
 }
 

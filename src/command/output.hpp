@@ -28,6 +28,19 @@ using json = nlohmann::ordered_json;
 json microseconds(const std::optional<duration>& d);
 /// null if the text is empty.
 json or_null(const std::string& text);
+/// null if there is none.
+template <class T>
+json or_null(const std::optional<T>& value) {
+  return value ? json(*value) : json{};
+}
+
+/// An array of what `json_of_one` makes of each.
+template <class List, class JsonOfOne>
+json array_of(const List& all, JsonOfOne json_of_one) {
+  auto out = json::array();
+  for (const auto& each : all) out.push_back(json_of_one(each));
+  return out;
+}
 
 /// The printed form, with a final newline. Text that is no UTF-8, which a server may report, is replaced.
 std::string text_of(const json& what);

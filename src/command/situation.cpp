@@ -214,36 +214,31 @@ json json_of(const lock_info& lock) {
 }
 
 json json_of(const std::vector<lock_info>& all) {
-  auto out = json::array();
-  for (const auto& each : all) out.push_back(json_of(each));
-  return out;
+  return array_of(all, [](const lock_info& each) { return json_of(each); });
 }
 
 json json_of(const std::vector<waiter_info>& queue) {
-  auto all = json::array();
-  for (const auto& each : queue)
-    all.push_back({{"name", each.name.view()},
-                   {"ticket", each.ticket},
-                   {"owner", each.owner},
-                   {"thread", each.thread},
-                   {"waits_for_us", microseconds(each.age)},
-                   {"note", each.note}});
-  return all;
+  return array_of(queue, [](const waiter_info& each) -> json {
+    return {{"name", each.name.view()},
+            {"ticket", each.ticket},
+            {"owner", each.owner},
+            {"thread", each.thread},
+            {"waits_for_us", microseconds(each.age)},
+            {"note", each.note}};
+  });
 }
 
 json json_of(const std::vector<wait_edge>& all) {
-  auto out = json::array();
-  for (const auto& each : all) {
-    auto holders = json::array();
-    for (const auto& one : each.holders)
-      holders.push_back({{"owner", or_null(one.owner)}, {"thread", or_null(one.thread)}});
-    out.push_back({{"owner", each.who.owner},
-                   {"thread", each.who.thread},
-                   {"name", each.name},
-                   {"holders", std::move(holders)},
-                   {"in_circle", each.is_in_circle}});
-  }
-  return out;
+  const auto of_holder = [](const party& one) -> json {
+    return {{"owner", or_null(one.owner)}, {"thread", or_null(one.thread)}};
+  };
+  return array_of(all, [&](const wait_edge& each) -> json {
+    return {{"owner", each.who.owner},
+            {"thread", each.who.thread},
+            {"name", each.name},
+            {"holders", array_of(each.holders, of_holder)},
+            {"in_circle", each.is_in_circle}};
+  });
 }
 
 json json_of(const situation& seen) {
