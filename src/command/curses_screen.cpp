@@ -7,10 +7,10 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <stdexcept>
 #include <string>
-#include <string_view>
+
+#include "command/database.hpp"
 
 namespace rowlock::command {
 
@@ -19,11 +19,6 @@ namespace {
 constexpr int escape_milliseconds = 50;  // after an escape without a following byte, it is the Escape key
 constexpr wint_t escape = 27;
 constexpr wint_t del = 127;
-
-std::string terminal_type() {
-  const char* const type = std::getenv("TERM");  // NOLINT(concurrency-mt-unsafe): never set
-  return type != nullptr ? type : "";
-}
 
 struct function_key {
   wint_t code;
@@ -54,13 +49,13 @@ constexpr attr_t attributes[] = {A_NORMAL, A_BOLD, A_REVERSE, A_BOLD | A_REVERSE
 }  // namespace
 
 bool curses_screen::is_possible() {
-  const auto type = terminal_type();
+  const auto type = variable("TERM");
   return ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1 && !type.empty() && type != "dumb";
 }
 
 curses_screen::curses_screen() : at_{::newterm(nullptr, stdout, stdin)} {
   if (at_ == nullptr)
-    throw std::runtime_error{"the type of this terminal, \"" + terminal_type() +
+    throw std::runtime_error{"the type of this terminal, \"" + variable("TERM") +
                              "\", is not known; rowlock top --once prints a table"};
   ::set_escdelay(escape_milliseconds);
   ::cbreak();

@@ -36,12 +36,4 @@ std::string plain_page(const CLI::App& app);
 /// The same for man(1), in the macros of man(7).
 std::string roff_page(const CLI::App& app);
 
-/// Lets CLI11 print plain_page() as its help.
-class manual_formatter final : public CLI::Formatter {
- public:
-  std::string make_help(const CLI::App* app, std::string /*name*/, CLI::AppFormatMode /*mode*/) const override {
-    return plain_page(*app);
-  }
-};
-
 }  // namespace rowlock::command

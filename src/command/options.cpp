@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
-#include <memory>
 #include <span>
 #include <string_view>
 
@@ -291,7 +290,6 @@ std::string refusal_of_prefix(const std::string& text) {
 
 void add_everything(CLI::App& app, options& to, help_options& help) {
   app.require_subcommand(1);
-  app.formatter(std::make_shared<manual_formatter>());
   app.set_help_flag("-h,--help", "Print this page.");
   app.set_version_flag("--version", "rowlock " ROWLOCK_VERSION, "Print the version.");
   app.add_option("--database", to.database, "Where the locks live. Default: see ENVIRONMENT.")->type_name("URL");
@@ -324,13 +322,6 @@ void take_command(const std::string& sub, run_options& to, const command_line& l
   to.command = to.shell_command.empty() ? line.command : std::vector<std::string>{"/bin/sh", "-c", to.shell_command};
 }
 
-// CLI11 prints help for the subcommand that was named.
-std::string answer_to(const CLI::App& app, const CLI::ParseError& e) {
-  std::ostringstream out;
-  app.exit(e, out, out);
-  return out.str();
-}
-
 std::string answer_to(const CLI::App& app, const help_options& asked) {
   if (!asked.shell.empty()) return std::string{completion_for(asked.shell)};
   const auto* about = asked.subcommand.empty() ? &app : find_subcommand(app, asked.subcommand);
@@ -345,10 +336,14 @@ parsed_options parse(CLI::App& app, std::span<const char* const> words) {
   const auto line = part(app, words);
   try {
     app.parse(std::vector{line.ours});
-  } catch (const CLI::ParseError& e) {
-    if (e.get_exit_code() != static_cast<int>(CLI::ExitCodes::Success)) throw usage_error{e.what()};
-    parsed.answer = answer_to(app, e);
+  } catch (const CLI::CallForHelp&) {
+    parsed.answer = plain_page(*line.app);
     return parsed;
+  } catch (const CLI::CallForVersion& e) {
+    parsed.answer = std::string{e.what()} + '\n';
+    return parsed;
+  } catch (const CLI::ParseError& e) {
+    throw usage_error{e.what()};
   }
   refuse_contradictions(app, parsed.given.run);
   if (app.get_subcommand("help")->parsed())
