@@ -3,8 +3,6 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <charconv>
-#include <limits>
 #include <span>
 #include <string_view>
 

@@ -148,10 +148,8 @@ bool matches(const top_row& row, std::string_view filter) {
   return name.find(filter) != std::string::npos;
 }
 
-std::vector<top_column> top_columns() { return {std::begin(all_columns), std::end(all_columns)}; }
-
 std::vector<top_column> top_columns(std::size_t screen) {
-  auto out = top_columns();
+  std::vector<top_column> out{std::begin(all_columns), std::end(all_columns)};
   for (int next = 1; out.size() > 1 && width_of(out) > screen; ++next)
     std::erase_if(out, [next](const top_column& each) { return each.leaves_as == next; });
   return out;

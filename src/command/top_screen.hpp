@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -38,10 +39,8 @@ struct top_column {
   int leaves_as;      ///< on a narrow screen the columns with the smallest numbers are left out
   std::string (*text)(const top_row& row);
 };
-/// All columns, from left to right.
-std::vector<top_column> top_columns();
-/// The columns that fit on a screen of this width.
-std::vector<top_column> top_columns(std::size_t screen);
+/// The columns that fit on a screen of this width, from left to right; without one, all.
+std::vector<top_column> top_columns(std::size_t screen = std::numeric_limits<std::size_t>::max());
 
 /// A typed key.
 struct key {
