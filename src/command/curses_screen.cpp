@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "base/text.hpp"
 #include "command/database.hpp"
 
 namespace rowlock::command {
@@ -55,8 +56,8 @@ bool curses_screen::is_possible() {
 
 curses_screen::curses_screen() : at_{::newterm(nullptr, stdout, stdin)} {
   if (at_ == nullptr)
-    throw std::runtime_error{"the type of this terminal, \"" + variable("TERM") +
-                             "\", is not known; rowlock top --once prints a table"};
+    throw std::runtime_error{"the type of this terminal, " + base::quoted(variable("TERM")) +
+                             ", is not known; rowlock top --once prints a table"};
   ::set_escdelay(escape_milliseconds);
   ::cbreak();
   ::noecho();

@@ -96,7 +96,7 @@ bool has_password(const std::string& url) {
 std::string first_line_of(const std::string& path) {
   std::ifstream file{path};
   std::string line;
-  const auto named = "the file \"" + path + "\", which ROWLOCK_DATABASE_FILE names, ";
+  const auto named = "the file " + base::quoted(path) + ", which ROWLOCK_DATABASE_FILE names, ";
   if (!file) throw usage_error{named + "cannot be read: " + std::strerror(errno)};  // NOLINT
   if (std::error_code failure; fs::is_directory(path, failure)) throw usage_error{named + "is a folder"};
   std::getline(file, line);

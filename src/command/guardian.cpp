@@ -13,6 +13,7 @@
 #include <string>
 #include <system_error>
 
+#include "base/text.hpp"
 #include "command/database.hpp"
 #include "command/exit_status.hpp"
 
@@ -76,7 +77,7 @@ class guard {
   } catch (const nothing_more&) {
     is_alone_ = true;
     if (!job_) return;
-    say("rowlock was killed; ending the command under the lock \"" + given_.name + '"');
+    say("rowlock was killed; ending the command under the lock " + base::quoted(given_.name));
     job_->end(given_.run.grace);
   }
 

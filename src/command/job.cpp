@@ -16,6 +16,7 @@
 #include <system_error>
 #include <thread>
 
+#include "base/text.hpp"
 #include "command/exit_status.hpp"
 
 namespace rowlock::command {
@@ -54,7 +55,7 @@ int code_from(int failures) {
 }
 
 std::string why_not_started(const std::string& program, int code) {
-  const auto reason = "cannot run \"" + program + "\": " + std::generic_category().message(code);
+  const auto reason = "cannot run " + base::quoted(program) + ": " + std::generic_category().message(code);
   if (code == ENOENT)
     return reason + (program.find('/') == std::string::npos ? "; check the name, and PATH" : "; check the path");
   return code == EACCES ? reason + "; it must be a file, and executable (chmod +x)" : reason;

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.hpp"
 #include "command/options.hpp"
 #include "command/words.hpp"
 
@@ -96,7 +97,7 @@ inline std::string listed(const std::vector<std::string>& words) {
 }
 
 inline std::string refusal(const std::string& text, std::string_view complaint) {
-  return '"' + text + "\" " + std::string{complaint};
+  return base::quoted(text) + ' ' + std::string{complaint};
 }
 
 /// Does not use CLI11's parser of numbers, which accepts "-1" and "0x4B".

@@ -94,8 +94,8 @@ std::vector<std::wstring> wrapped(const std::wstring& text, std::size_t columns)
 std::string question_about(const lock_info& lock) {
   const auto since = lock.held_for ? " for " + format_duration(*lock.held_for) : "";
   const auto token = token_or_dash(lock);
-  return fmt::format("Free \"{}\"? It is held by {}{}, {}. Its holder is not stopped. [y/N]", lock.name.view(),
-                     holder_in_words(lock), since,
+  return fmt::format("Free {}? It is held by {}{}, {}. Its holder is not stopped. [y/N]",
+                     base::quoted(lock.name.view()), holder_in_words(lock), since,
                      token != "-" ? "token " + token : "with an unknown token: a later holder would lose it too");
 }
 

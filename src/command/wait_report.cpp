@@ -89,7 +89,7 @@ void wait_report::join() {
 
 void wait_report::granted(fencing_token token) {
   if (given_.run.is_verbose)
-    say(fmt::format("acquired \"{}\" after {}, token {}", given_.name, waited(), token.value()));
+    say(fmt::format("acquired {} after {}, token {}", base::quoted(given_.name), waited(), token.value()));
 }
 
 void wait_report::watch(client& locks, const std::stop_token& stop) {
@@ -107,13 +107,14 @@ void wait_report::watch(client& locks, const std::stop_token& stop) {
 
 void wait_report::look(client& locks) {
   const auto seen = look_at(locks, given_.name);
+  const auto name = base::quoted(given_.name);
   const auto holder = holder_in(seen);
   if (given_.run.is_verbose) {
     const auto who = seen.holder ? seen.holder->owner + std::to_string(seen.holder->token.value()) : "none";
-    report(who, fmt::format("waiting for \"{}\", {}", given_.name, holder));
+    report(who, fmt::format("waiting for {}, {}", name, holder));
   }
   const auto others = seen.queue.size() > 1 ? fmt::format(" with {} others", seen.queue.size() - 1) : std::string{};
-  overwrite(fmt::format("waiting for \"{}\" for {}{}, {}", given_.name, waited(), others, holder));
+  overwrite(fmt::format("waiting for {} for {}{}, {}", name, waited(), others, holder));
 }
 
 void wait_report::report(const std::string& about, const std::string& sentence) {

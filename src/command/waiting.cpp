@@ -36,7 +36,7 @@ std::string what_is_left(duration left) {
 
 void observe(const event& e, bool is_verbose, bool is_quiet) {
   if (const auto* failed = std::get_if<events::renewal_failed>(&e.what); failed != nullptr && is_verbose)
-    say(fmt::format("the lock \"{}\" was not renewed{}: {}", failed->name.view(), what_is_left(failed->left),
+    say(fmt::format("the lock {} was not renewed{}: {}", base::quoted(failed->name.view()), what_is_left(failed->left),
                     failed->cause.what()));
   if (std::holds_alternative<events::reconnected>(e.what) && is_verbose) say("connected to the database again");
   if (!is_quiet || !std::holds_alternative<events::quarantine>(e.what)) say_warning(e);
@@ -203,7 +203,7 @@ int with_lock(const options& given, const signals& taken, const work_under_lock&
 
 std::string loss_in_words(const held_set& held, const options& given) {
   const auto why = held.why_lost();
-  const auto sentence = "lost the lock \"" + given.name + '"';
+  const auto sentence = "lost the lock " + base::quoted(given.name);
   if (why == loss_reason::none) return sentence + " before its release";  // the release found out
   const bool names_option = why == loss_reason::hold_limit && given.run.lock.hold_limit;
   return fmt::format("{} ({}{})", sentence, to_string(why),
