@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/boot_clock.hpp"
 #include "command/database.hpp"
 #include "command/output.hpp"
 #include "command/words.hpp"
@@ -25,7 +26,6 @@ namespace rowlock::command {
 namespace {
 
 using namespace std::chrono_literals;
-using clock = std::chrono::steady_clock;
 
 // --- the findings ----------------------------------------------------------------------------------------------------
 
@@ -117,26 +117,24 @@ duration median(std::vector<Each> of, Time time) {
   return std::invoke(time, *middle);
 }
 
-duration since(clock::time_point begin) { return std::chrono::duration_cast<duration>(clock::now() - begin); }
-
 /// A name that no other process uses.
 std::string new_name() {
   std::random_device dice;
   return fmt::format("rowlock check --measure {:08x}{:08x}", dice(), dice());
 }
 
-std::vector<cycle> cycles_until(clock::time_point end, client& locks, const std::string& name) {
+std::vector<cycle> cycles_until(base::instant end, client& locks, const std::string& name) {
   std::vector<cycle> out;
   do {
-    const auto begin = clock::now();
+    const auto begin = base::now();
     auto held = locks.try_acquire_for(name, 2s);
     if (!held)
       throw failure{"nothing was granted within 2s, so nothing was measured; rowlock guard says if a quarantine is on",
                     exit_status::out_of_reach};
-    const auto acquired = since(begin);
+    const auto acquired = base::now();
     held->release();
-    out.push_back({.acquire = acquired, .release = since(begin) - acquired});
-  } while (clock::now() < end);
+    out.push_back({.acquire = acquired - begin, .release = base::now() - acquired});
+  } while (base::now() < end);
   return out;
 }
 
@@ -147,7 +145,7 @@ measured_cycles cycles_of(std::size_t threads, duration length, client& locks, c
     running.push_back(std::async(std::launch::async, [&locks, length] {
       const auto name = new_name();
       locks.acquire(name).release();
-      return cycles_until(clock::now() + length, locks, name);
+      return cycles_until(base::now() + length, locks, name);
     }));
   std::vector<cycle> all;
   for (auto& each : running) {
@@ -170,10 +168,10 @@ duration time_of_read(duration length, client& locks) {
   const auto name = new_name();
   std::vector<duration> reads;
   locks.find(name);
-  for (const auto end = clock::now() + length; reads.empty() || clock::now() < end;) {
-    const auto begin = clock::now();
+  for (const auto end = base::now() + length; reads.empty() || base::now() < end;) {
+    const auto begin = base::now();
     locks.find(name);
-    reads.push_back(since(begin));
+    reads.push_back(base::now() - begin);
   }
   return median(std::move(reads), std::identity{});
 }
