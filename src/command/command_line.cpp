@@ -181,10 +181,6 @@ void refuse_impossible_period(const CLI::App& taking, const run_options& given) 
 
 }  // namespace
 
-bool command_line::takes_command_next() const {
-  return arguments > 0 && (app->get_name() == "run" || app->get_name() == "lead");
-}
-
 std::string no_subcommand(const CLI::App& whole, std::string_view word) {
   std::vector<std::string> names;
   for (const auto* each : subcommands_of(whole)) names.push_back(each->get_name());

@@ -24,7 +24,9 @@ struct command_line {
   bool is_in_command = false;  ///< all later words belong to the command
 
   bool has_subcommand() const { return app->get_parent() != nullptr; }
-  bool takes_command_next() const;
+  /// Whether the subcommand runs a command.
+  bool takes_command() const { return app->get_option_no_throw("--command") != nullptr; }
+  bool takes_command_next() const { return arguments > 0 && takes_command(); }
 };
 
 /// Splits the words. No word after "--" is an option of rowlock. For `run` and `lead` the command begins with the first

@@ -312,9 +312,9 @@ void add_everything(CLI::App& app, options& to, help_options& help) {
   add_help(app, help);
 }
 
-void take_command(const std::string& sub, run_options& to, const command_line& line) {
+void take_command(const command_line& line, run_options& to) {
   if (to.shell_command.empty() && line.command.empty())
-    throw usage_error{"no COMMAND is given; write: rowlock " + sub + " NAME COMMAND [ARGUMENT]..."};
+    throw usage_error{"no COMMAND is given; write: rowlock " + line.app->get_name() + " NAME COMMAND [ARGUMENT]..."};
   if (!to.shell_command.empty() && !line.command.empty())
     throw usage_error{"both -c STRING and a COMMAND are given; leave out one of them"};
   to.command = to.shell_command.empty() ? line.command : std::vector<std::string>{"/bin/sh", "-c", to.shell_command};
@@ -346,8 +346,8 @@ parsed_options parse(CLI::App& app, std::span<const char* const> words) {
   refuse_contradictions(app, parsed.given.run);
   if (app.get_subcommand("help")->parsed())
     parsed.answer = answer_to(app, help);
-  else if (takes_command(parsed.given.what))
-    take_command(app.get_subcommands().front()->get_name(), parsed.given.run, line);
+  else if (line.takes_command())
+    take_command(line, parsed.given.run);
   return parsed;
 }
 

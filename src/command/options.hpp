@@ -61,9 +61,6 @@ inline job_options job_of(const run_options& given) {
   return out;
 }
 
-/// Whether the subcommand runs a command under a lock.
-inline bool takes_command(subcommand what) { return what == subcommand::run || what == subcommand::lead; }
-
 /// rowlock migrate.
 struct migrate_options {
   bool is_dry_run = false;

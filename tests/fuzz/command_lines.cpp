@@ -47,7 +47,7 @@ void check(const command::options& given, const words& all) {
   expect(given.run.permits >= 0 && given.release.token >= 0, "numbers are not negative");
   expect(!given.table_prefix.empty() && given.table_prefix.size() <= 32, "a prefix is one");
   const auto& command = given.run.command;
-  if (!command::takes_command(given.what)) {
+  if (given.what != command::subcommand::run && given.what != command::subcommand::lead) {
     expect(command.empty(), "only some have a command");
   } else if (given.run.shell_command.empty()) {
     expect(!command.empty() && command.size() < all.size(), "there is a command");
