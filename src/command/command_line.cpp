@@ -189,21 +189,17 @@ std::string no_subcommand(const CLI::App& whole, std::string_view word) {
 
 command_line part(const CLI::App& whole, std::span<const char* const> words) { return parting{whole, words}.result(); }
 
-void refuse_contradictions(const CLI::App& app, const run_options& given) {
-  for (const auto* name : {"run", "hold"}) {
-    const auto& taking = *app.get_subcommand(name);
-    if (!taking.parsed()) continue;
-    refuse_lease_of_a_transaction(taking, given);
-    refuse_what_cannot_be_shared(taking, given);
-    refuse_at_least_beyond_the_lease(taking, given.lock);
+void refuse_contradictions(const CLI::App& taking, const options& given) {
+  if (given.what == subcommand::run || given.what == subcommand::hold) {
+    refuse_lease_of_a_transaction(taking, given.run);
+    refuse_what_cannot_be_shared(taking, given.run);
+    refuse_at_least_beyond_the_lease(taking, given.run.lock);
+    refuse_impossible_period(taking, given.run);
   }
-  refuse_impossible_period(*app.get_subcommand("run"), given);
-  const auto& sweep = *app.get_subcommand("sweep");
-  if (sweep.parsed() && sweep.count("--once") + sweep.count("--every") == 0)
+  if (given.what == subcommand::sweep && taking.count("--once") + taking.count("--every") == 0)
     throw usage_error{
         "neither --once nor --every is given; write: rowlock sweep --once, or rowlock sweep --every DURATION"};
-  const auto& release = *app.get_subcommand("release");
-  if (release.parsed() && release.count("--force") == 0)
+  if (given.what == subcommand::release && taking.count("--force") == 0)
     throw usage_error{
         "a lock is released by its holder, when its command or program has ended; release --force frees it from any "
         "holder"};

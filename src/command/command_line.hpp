@@ -33,8 +33,8 @@ struct command_line {
 /// word after NAME that is no option, as in flock(1). Throws usage_error for an unknown option or subcommand.
 command_line part(const CLI::App& whole, std::span<const char* const> words);
 
-/// Refuses options that CLI11 accepts and that contradict each other. Throws usage_error.
-void refuse_contradictions(const CLI::App& app, const run_options& given);
+/// Refuses options of a subcommand that CLI11 accepts and that contradict each other. Throws usage_error.
+void refuse_contradictions(const CLI::App& taking, const options& given);
 
 /// The message about an unknown subcommand; it suggests the nearest known one.
 std::string no_subcommand(const CLI::App& whole, std::string_view word);

@@ -343,11 +343,12 @@ parsed_options parse(CLI::App& app, std::span<const char* const> words) {
   } catch (const CLI::ParseError& e) {
     throw usage_error{e.what()};
   }
-  refuse_contradictions(app, parsed.given.run);
-  if (app.get_subcommand("help")->parsed())
+  if (line.app->get_name() == "help") {
     parsed.answer = answer_to(app, help);
-  else if (line.takes_command())
-    take_command(line, parsed.given.run);
+    return parsed;
+  }
+  refuse_contradictions(*line.app, parsed.given);
+  if (line.takes_command()) take_command(line, parsed.given.run);
   return parsed;
 }
 
