@@ -44,10 +44,10 @@ void occupy_closed_standard_descriptors() {
 int act(int argc, const char* const* argv) try {
   occupy_closed_standard_descriptors();
   survive_file_size_limit();
-  const auto parsed = parse_options(argc, argv);
-  advise_about(parsed.given);
-  if (!parsed.answer) return with_all_written(actions[static_cast<std::size_t>(parsed.given.what)](parsed.given));
-  std::cout << *parsed.answer;
+  const auto given = parse_options(argc, argv);
+  advise_about(given);
+  if (!given.answer) return with_all_written(actions[static_cast<std::size_t>(given.what)](given));
+  std::cout << *given.answer;
   return with_all_written(exit_status::done);
 } catch (const failure& e) {
   say(e.what());

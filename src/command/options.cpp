@@ -327,43 +327,43 @@ std::string answer_to(const CLI::App& app, const help_options& asked) {
   return asked.is_for_man ? roff_page(*about) : plain_page(*about);
 }
 
-parsed_options parse(CLI::App& app, std::span<const char* const> words) {
-  parsed_options parsed;
+options parse(CLI::App& app, std::span<const char* const> words) {
+  options given;
   help_options help;
-  add_everything(app, parsed.given, help);
+  add_everything(app, given, help);
   const auto line = part(app, words);
   try {
     app.parse(std::vector{line.ours});
   } catch (const CLI::CallForHelp&) {
-    parsed.answer = plain_page(*line.app);
-    return parsed;
+    given.answer = plain_page(*line.app);
+    return given;
   } catch (const CLI::CallForVersion& e) {
-    parsed.answer = std::string{e.what()} + '\n';
-    return parsed;
+    given.answer = std::string{e.what()} + '\n';
+    return given;
   } catch (const CLI::ParseError& e) {
     throw usage_error{e.what()};
   }
   if (line.app->get_name() == "help") {
-    parsed.answer = answer_to(app, help);
-    return parsed;
+    given.answer = answer_to(app, help);
+    return given;
   }
-  refuse_contradictions(*line.app, parsed.given);
-  if (line.takes_command()) take_command(line, parsed.given.run);
-  return parsed;
+  refuse_contradictions(*line.app, given);
+  if (line.takes_command()) take_command(line, given.run);
+  return given;
 }
 
 // CLI11 stores --database before it finds that other words are missing.
-parsed_options parse_to_complete(CLI::App& app, std::span<const char* const> words) {
-  parsed_options parsed;
+options parse_to_complete(CLI::App& app, std::span<const char* const> words) {
+  options given;
   help_options help;
-  add_everything(app, parsed.given, help);
-  parsed.given.completes = complete(app, words);
+  add_everything(app, given, help);
+  given.completes = complete(app, words);
   try {
-    if (parsed.given.completes.begun_name) app.parse(part(app, words.first(words.size() - 1)).ours);
+    if (given.completes.begun_name) app.parse(part(app, words.first(words.size() - 1)).ours);
   } catch (const CLI::ParseError&) {  // it is not complete yet
   }
-  parsed.given.what = subcommand::complete;
-  return parsed;
+  given.what = subcommand::complete;
+  return given;
 }
 
 /// The command that prints the page about these words.
@@ -375,7 +375,7 @@ std::string page_about(const CLI::App& app, std::span<const char* const> words) 
 
 }  // namespace
 
-parsed_options parse_options(int argc, const char* const* argv) {
+options parse_options(int argc, const char* const* argv) {
   const std::span words{argv, static_cast<std::size_t>(argc)};
   CLI::App app{std::string{page_of("rowlock").summary}, "rowlock"};
   if (words.size() > 1 && words[1] == std::string_view{"__complete"}) return parse_to_complete(app, words.subspan(1));

@@ -147,14 +147,10 @@ struct options {
   guard_options guard{};
   sql_options sql{};
   completion completes{};
-};
-
-struct parsed_options {
-  options given{};
   std::optional<std::string> answer{};  ///< for --help, --version and help: the text to print; no subcommand runs
 };
 
 /// Throws usage_error.
-parsed_options parse_options(int argc, const char* const* argv);
+options parse_options(int argc, const char* const* argv);
 
 }  // namespace rowlock::command

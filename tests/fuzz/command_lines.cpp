@@ -62,11 +62,11 @@ void feed(input& from) {
   std::vector<const char*> pointers;
   for (const auto& each : all) pointers.push_back(each.c_str());
   try {
-    const auto parsed = command::parse_options(static_cast<int>(pointers.size()), pointers.data());
-    if (parsed.answer) {
-      expect(!parsed.answer->empty(), "an answer has words");
+    const auto given = command::parse_options(static_cast<int>(pointers.size()), pointers.data());
+    if (given.answer) {
+      expect(!given.answer->empty(), "an answer has words");
     } else {
-      check(parsed.given, all);
+      check(given, all);
     }
   } catch (const command::usage_error& e) {
     const std::string_view said{e.what()};
