@@ -34,12 +34,12 @@ std::string what_is_left(duration left) {
   return ", and is lost in " + format_duration(left) + " unless a later try succeeds";
 }
 
-void observe(const event& e, bool is_verbose, bool is_quiet) {
-  if (const auto* failed = std::get_if<events::renewal_failed>(&e.what); failed != nullptr && is_verbose)
+void observe(const event& e, const run_options& run) {
+  if (const auto* failed = std::get_if<events::renewal_failed>(&e.what); failed != nullptr && run.is_verbose)
     say(fmt::format("the lock {} was not renewed{}: {}", base::quoted(failed->name.view()), what_is_left(failed->left),
                     failed->cause.what()));
-  if (std::holds_alternative<events::reconnected>(e.what) && is_verbose) say("connected to the database again");
-  if (!is_quiet || !std::holds_alternative<events::quarantine>(e.what)) say_warning(e);
+  if (std::holds_alternative<events::reconnected>(e.what) && run.is_verbose) say("connected to the database again");
+  if (!run.is_quiet || !std::holds_alternative<events::quarantine>(e.what)) say_warning(e);
 }
 
 /// The limit for an address that has never answered, and may be wrong. --wait replaces it.
@@ -96,9 +96,7 @@ class attempt {
  private:
   void once(obtained& out) {
     if (!out.locks) {
-      out.locks.emplace(connect(given_, [verbose = given_.run.is_verbose, quiet = given_.run.is_quiet](const event& e) {
-        observe(e, verbose, quiet);
-      }));
+      out.locks.emplace(connect(given_, [&run = given_.run](const event& e) { observe(e, run); }));
       was_reached_ = true;
       report_.connected(*out.locks);
     }
