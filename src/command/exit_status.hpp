@@ -17,7 +17,7 @@ inline constexpr int usage = 64;
 inline constexpr int out_of_reach = 69;
 inline constexpr int internal = 70;
 inline constexpr int lost = 70;
-inline constexpr int not_written = 74;
+inline constexpr int not_written = 74;  // a file, or standard output
 inline constexpr int busy = 75;
 inline constexpr int no_permission = 77;
 inline constexpr int schema = 78;
@@ -66,11 +66,6 @@ class failure : public std::runtime_error {
 /// The command line, or what it refers to, is wrong.
 struct usage_error : failure {
   explicit usage_error(const std::string& sentence) : failure{sentence, exit_status::usage} {}
-};
-
-/// A file, or standard output, cannot be written.
-struct not_written : failure {
-  explicit not_written(const std::string& sentence) : failure{sentence, exit_status::not_written} {}
 };
 
 }  // namespace rowlock::command

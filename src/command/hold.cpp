@@ -51,7 +51,7 @@ int hold_it(held_set& held, const options& given, const signals& taken) {
 // If standard output is closed, no process can read the token, so do not wait for the lock.
 int hold(const options& given) {
   if (::write(STDOUT_FILENO, nullptr, 0) < 0)
-    throw not_written{"standard output, where the token is to be written, is closed"};
+    throw failure{"standard output, where the token is to be written, is closed", exit_status::not_written};
   const signals taken;
   return with_lock(
       given, taken, [&](client&, held_set& held) { return hold_it(held, given, taken); }, STDOUT_FILENO);

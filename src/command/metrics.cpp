@@ -42,7 +42,8 @@ json json_of_all(const std::optional<database_statistics>& found, const std::vec
 namespace fs = std::filesystem;
 
 [[noreturn]] void cannot_write(const std::string& path, int code) {
-  throw not_written{"cannot write " + base::quoted(path) + ": " + std::generic_category().message(code)};
+  throw failure{"cannot write " + base::quoted(path) + ": " + std::generic_category().message(code),
+                exit_status::not_written};
 }
 
 /// The file at the end of symbolic links. A device or a pipe must not be replaced by a file.
@@ -51,7 +52,8 @@ std::string target_of(const std::string& path) {
   const auto status = fs::status(path, code);
   if (!fs::exists(status)) return path;
   if (fs::is_directory(status)) cannot_write(path, EISDIR);
-  if (!fs::is_regular_file(status)) throw not_written{base::quoted(path) + " is no file; leave out --output"};
+  if (!fs::is_regular_file(status))
+    throw failure{base::quoted(path) + " is no file; leave out --output", exit_status::not_written};
   const auto target = fs::canonical(path, code);
   if (code) cannot_write(path, code.value());
   return target.string();
