@@ -164,7 +164,17 @@ _rowlock() {
         words | beginnings)
             [[ $manner == words ]] || compopt -o nospace 2>/dev/null
             while IFS=$'\t' read -r candidate _; do
-                [[ $quote ]] || printf -v candidate %q "$candidate"
+                case $quote in
+                \") # in which bash would also look for a command of its history
+                    [[ $candidate != *!* ]] || continue
+                    candidate=${candidate//\\/\\\\}
+                    candidate=${candidate//\"/\\\"}
+                    candidate=${candidate//\$/\\\$}
+                    candidate=${candidate//\`/\\\`}
+                    ;;
+                \') candidate=${candidate//\'/\'\\\'\'} ;;
+                *) printf -v candidate %q "$candidate" ;;
+                esac
                 COMPREPLY+=("${candidate#"$before"}")
             done
             ;;

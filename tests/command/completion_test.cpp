@@ -166,6 +166,9 @@ TEST_F(command_completion, quotes_names_and_runs_none_of_them) {
   EXPECT_TRUE(offers_names({"show", "two"}, {"two\\ words"})) << "no name that a shell could not show";
   EXPECT_TRUE(offers_names({"show", "two\\ w"}, {"two\\ words"}));
   EXPECT_TRUE(offers_names({"show", "\"two w"}, {"two words"})) << "behind the quote that is there";
+  const auto quoted = hold("it's $(a) `b` \\ \"c\"");
+  EXPECT_TRUE(offers_names({"show", "\"it"}, {R"(it's \$(a) \`b\` \\ \"c\")"}));
+  EXPECT_TRUE(offers_names({"show", "'it"}, {R"(it'\''s $(a) `b` \ "c")"}));
   EXPECT_TRUE(eventually([&] { return !offers({"show", "$"}).empty(); }));
   EXPECT_THAT(offers({"show", "$"}), Each(StartsWith("\\$\\(touch\\ ")));
   EXPECT_TRUE(offers_names({"show", "rowlock", ":", "sw"}, {"sweeper"})) << "bash parts words there";
