@@ -110,6 +110,8 @@ class guard {
 // Prints the reason before this end of the socket is closed, because rowlock then kills all that is left.
 [[noreturn]] void be_guard(const options& given, const signals& taken, job::outputs to, const descriptor& socket) try {
   guard it{given, taken, to, socket};
+  for (const int reader : to.readers)
+    if (reader >= 0) ::close(reader);
   ::setpgid(0, 0);
   ::prctl(PR_SET_NAME, guard_name);
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);

@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <array>
 #include <chrono>
 #include <filesystem>
 #include <optional>
@@ -47,6 +48,9 @@ class job {
   struct outputs {
     int out = -1;
     int err = -1;
+    /// What reads these, if they are pipes. Other processes close theirs: the command learns if nothing is read any
+    /// more.
+    std::array<int, 2> readers{-1, -1};
   };
 
   /// Throws std::system_error if the command cannot be started.

@@ -5,11 +5,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <chrono>
 #include <cstddef>
 #include <string_view>
 #include <utility>
 
 namespace rowlock::command {
+
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -30,11 +34,14 @@ kept_output::~kept_output() {
 }
 
 job::outputs kept_output::ends() const noexcept {
-  return {.out = passages_[0].in.number(), .err = passages_[1].in.number()};
+  return {.out = passages_[0].in.number(),
+          .err = passages_[1].in.number(),
+          .readers = {passages_[0].out.number(), passages_[1].out.number()}};
 }
 
 void kept_output::begin() {
   kept_.clear();
+  gives_up_.reset();
   worker_ = std::thread{[this] { pass_on(); }};
 }
 
@@ -64,15 +71,34 @@ void kept_output::pass_on() {
   }
 }
 
-bool kept_output::pass_on_from(const passage& each) {
+bool kept_output::pass_on_from(passage& each) {
   std::array<char, 4096> some{};
   const auto size = ::read(each.out.number(), some.data(), some.size());
   if (size <= 0) return false;
   const std::string_view text{some.data(), static_cast<std::size_t>(size)};
-  write_all(each.to, text);  // or the text is lost, as it would be without a passage
+  write(each, text);
   kept_.append(text);
   kept_.erase(0, kept_.size() - std::min(kept_.size(), kept_size));
   return true;
+}
+
+// A reader that takes nothing holds up the command, as it would without a passage, but not this process once the
+// command has ended. If there is no reader any more, the command learns of it likewise. Other texts that cannot be
+// written are lost, as they would be.
+void kept_output::write(passage& to, std::string_view text) {
+  constexpr auto last_moment = 1s;
+  while (!text.empty()) {
+    std::array<pollfd, 2> ready{{{.fd = to.to, .events = POLLOUT, .revents = 0},
+                                 {.fd = gives_up_ ? -1 : over_.number(), .events = POLLIN, .revents = 0}}};
+    const int count = ::poll(ready.data(), ready.size(), gives_up_ ? milliseconds_until(*gives_up_) : -1);
+    if (count == 0) return;
+    if (count > 0 && ready[1].revents != 0) gives_up_ = std::chrono::steady_clock::now() + last_moment;
+    if (count < 0 || ready[0].revents == 0) continue;
+    const auto size = ::write(to.to, text.data(), text.size());
+    if (size < 0 && errno == EPIPE) to.out = descriptor{};
+    if (size < 0 && errno != EINTR) return;
+    if (size > 0) text.remove_prefix(static_cast<std::size_t>(size));
+  }
 }
 
 }  // namespace rowlock::command

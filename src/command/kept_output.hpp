@@ -1,7 +1,10 @@
 #pragma once
 
 #include <array>
+#include <chrono>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include "command/job.hpp"
@@ -34,10 +37,12 @@ class kept_output {
   };
   static passage passage_to(int number);
   void pass_on();
-  bool pass_on_from(const passage& each);
+  bool pass_on_from(passage& each);
+  void write(passage& to, std::string_view text);
 
   std::array<passage, 2> passages_;
   const bell over_{};
+  std::optional<std::chrono::steady_clock::time_point> gives_up_{};  ///< once it is over
   std::string kept_{};
   std::thread worker_{};
 };
