@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <iostream>
@@ -14,6 +15,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "base/text.hpp"
@@ -88,12 +90,25 @@ void write(const options& given, const std::optional<database_statistics>& found
     replace_file(given.metrics.output, text.str());
 }
 
+/// Each job's last runs, and its last success, however many failures came after it.
+std::vector<job_run> runs_of_jobs(client& locks) {
+  constexpr std::size_t runs_of_each_job = 100;
+  auto out = list_job_runs(locks, runs_of_each_job);
+  for (auto& last : list_job_runs(locks, 1, runs_of::each_result)) {
+    if (last.result != job_result::succeeded) continue;
+    const auto is_of_it = [&](const job_run& each) { return each.job == last.job; };
+    const auto end = std::find_if(out.rbegin(), out.rend(), is_of_it).base();
+    const auto is_known = [&](const job_run& each) { return is_of_it(each) && each.result == job_result::succeeded; };
+    if (end != out.begin() && std::none_of(out.begin(), out.end(), is_known)) out.insert(end, std::move(last));
+  }
+  return out;
+}
+
 }  // namespace
 
 int metrics(const options& given) try {
-  constexpr std::size_t runs_of_each_job = 100;
   auto locks = connect(given, [](const event&) {});
-  write(given, locks.database_stats(), list_job_runs(locks, runs_of_each_job));
+  write(given, locks.database_stats(), runs_of_jobs(locks));
   return exit_status::done;
 } catch (const error& e) {
   if (status_of(e) == exit_status::usage) throw;
