@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstdlib>
+#include <limits>
 #include <system_error>
 #include <utility>
 
@@ -56,9 +57,18 @@ bool write_all(int to, std::string_view text) {
   return true;
 }
 
+namespace {
+
+// As poll takes it, which counts in 32 bits: it returns early then.
+int time_of_poll(std::chrono::milliseconds limit) {
+  using count = std::chrono::milliseconds::rep;
+  return static_cast<int>(std::clamp<count>(limit.count(), 0, std::numeric_limits<int>::max()));
+}
+
+}  // namespace
+
 int milliseconds_until(std::chrono::steady_clock::time_point when) {
-  const auto left = std::chrono::ceil<std::chrono::milliseconds>(when - std::chrono::steady_clock::now());
-  return static_cast<int>(std::max<std::chrono::milliseconds::rep>(left.count(), 0));
+  return time_of_poll(std::chrono::ceil<std::chrono::milliseconds>(when - std::chrono::steady_clock::now()));
 }
 
 descriptor::descriptor(descriptor&& other) noexcept : number_{std::exchange(other.number_, -1)} {}
@@ -103,7 +113,7 @@ std::optional<signals::arrival> signals::wait(const bell& other, time_limit limi
   std::array<pollfd, 3> readable{{{.fd = incoming_.number(), .events = POLLIN, .revents = 0},
                                   {.fd = other.number(), .events = POLLIN, .revents = 0},
                                   more}};
-  while (::poll(readable.data(), readable.size(), limit ? static_cast<int>(limit->count()) : -1) < 0)
+  while (::poll(readable.data(), readable.size(), limit ? time_of_poll(*limit) : -1) < 0)
     if (errno != EINTR) fail("poll");
   if (const auto arrived = next()) return arrived;  // the bell rings on until the next wait
   other.silence();
