@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -36,7 +37,7 @@ constexpr std::string_view scheme = "sqlite:";
 std::optional<std::string> path_in(std::string_view url) {
   if (!url.starts_with(scheme)) return std::nullopt;
   url.remove_prefix(scheme.size());
-  if (url.starts_with("///")) url.remove_prefix(2);
+  if (url.starts_with("///")) url.remove_prefix(std::min(url.find_first_not_of('/'), url.size()) - 1);
   if (url.empty() || url == ":memory:" || url.starts_with("//") || url.find_first_of("?#") != std::string_view::npos)
     return std::nullopt;
   return base::percent_decoded(url);
