@@ -123,16 +123,20 @@ std::string new_name() {
   return fmt::format("rowlock check --measure {:08x}{:08x}", dice(), dice());
 }
 
+held_lock acquire_soon(client& locks, const std::string& name) {
+  auto held = locks.try_acquire_for(name, 2s);
+  if (held) return std::move(*held);
+  throw failure{"nothing was granted within 2s, so nothing was measured; rowlock guard says if a quarantine is on",
+                exit_status::out_of_reach};
+}
+
 std::vector<cycle> cycles_until(base::instant end, client& locks, const std::string& name) {
   std::vector<cycle> out;
   do {
     const auto begin = base::now();
-    auto held = locks.try_acquire_for(name, 2s);
-    if (!held)
-      throw failure{"nothing was granted within 2s, so nothing was measured; rowlock guard says if a quarantine is on",
-                    exit_status::out_of_reach};
+    auto held = acquire_soon(locks, name);
     const auto acquired = base::now();
-    held->release();
+    held.release();
     out.push_back({.acquire = acquired - begin, .release = base::now() - acquired});
   } while (base::now() < end);
   return out;
@@ -144,7 +148,7 @@ measured_cycles cycles_of(std::size_t threads, duration length, client& locks, c
   for (std::size_t i = 0; i < threads; ++i)
     running.push_back(std::async(std::launch::async, [&locks, length] {
       const auto name = new_name();
-      locks.acquire(name).release();
+      acquire_soon(locks, name).release();
       return cycles_until(base::now() + length, locks, name);
     }));
   std::vector<cycle> all;
