@@ -18,7 +18,7 @@ namespace {
 
 TEST_F(postgresql_session_test, tells_why_it_cannot_connect) {
   const auto failure_at = [&](const server_address& to, errc code, const char* sqlstate) {
-    const auto e = error_of([&] { return open(to.url()); });
+    auto e = error_of([&] { return open(to.url()); });
     EXPECT_TRUE(e && e->code() == code && e->sqlstate() == sqlstate) << sqlstate;
     return e;
   };

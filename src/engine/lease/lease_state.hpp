@@ -219,7 +219,7 @@ class lease_state {
   std::size_t handles = 1;
   std::vector<std::thread::id> takers{};  // of its handles, as far as they remain with their threads
   bool is_listed = false;
-  bool is_being_shared = false;  // a downgrade is under way: nobody relies on it alone any more
+  bool is_being_shared = false;  // a downgrade is under way: no holder reenters it alone
 
  private:
   enum status : std::uint8_t { held, released, lost };  // lost + reason
