@@ -48,8 +48,8 @@ class job {
   struct outputs {
     int out = -1;
     int err = -1;
-    /// What reads these, if they are pipes. Other processes close theirs: the command learns if nothing is read any
-    /// more.
+    /// The descriptors that read these, if they are pipes. Other processes close theirs, so that the command learns if
+    /// nothing is read any more.
     std::array<int, 2> readers{-1, -1};
   };
 
