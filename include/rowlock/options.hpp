@@ -114,8 +114,8 @@ struct client_options {
   ///
   /// Each holder has its own fencing token, greater than that of the previous holder. A lease is handed over only if it
   /// is renewed, only between holders with the same `lease` and `note`, only to a waiter without `fifo`, `at_least` and
-  /// `hold_limit`, and never past a thread that has waited longer. A lock that was confirmed in a transaction, or
-  /// extended, is released in the database instead. If this option is false, all locks are.
+  /// `hold_limit`, and never past a thread that has waited longer. A lock that was confirmed in a transaction,
+  /// extended, shared or made exclusive is released in the database instead. If this option is false, all locks are.
   ///
   /// Other clients see the holder that the database granted the lock to, and a token that is at least that of the
   /// present holder.
