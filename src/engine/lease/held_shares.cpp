@@ -104,8 +104,9 @@ void held_locks::lost_while_converted(const lease_ptr& a) {
 }
 
 bool held_locks::upgrade(const lease_ptr& a, identity& by) {
+  if (a->is_alone()) return true;
   const auto under_way = begin_call(*a);
-  if (a->is_alone() || convert(a, store::upgrade_share, false, by)) return true;
+  if (convert(a, store::upgrade_share, false, by)) return true;
   const auto name = a->name.view();
   const auto until = db_.call_limits();
   if (reap_shares({&a->name, 1}, until) && convert(a, store::upgrade_share, false, by)) return true;
@@ -114,8 +115,8 @@ bool held_locks::upgrade(const lease_ptr& a, identity& by) {
 }
 
 void held_locks::downgrade(const lease_ptr& a, identity& by) {
-  const auto under_way = begin_call(*a);
   if (!a->is_alone()) return;
+  const auto under_way = begin_call(*a);
   if (!a->has_lease || a->at_least > duration::zero())
     throw error{errc::unsupported, "only a lease without at_least can be shared; release the lock, and share the name"};
   if (!registry_.begin_to_share(*a))
