@@ -50,6 +50,11 @@ class retry_list {
       if (e.next < e.until) entries->push_back(std::move(e));
     }
   }
+  template <class Predicate>
+  bool has(Predicate wanted) {
+    const auto entries = entries_.lock();
+    return std::any_of(entries->begin(), entries->end(), wanted);
+  }
   /// `look(entry)` of the first entry for which `wanted` is true.
   template <class Predicate, class Look>
   auto find(Predicate wanted, Look look) -> std::optional<decltype(look(std::declval<const Entry&>()))> {

@@ -178,7 +178,7 @@ task<store::release_outcome> held_locks::try_release(flow& on, const lease_state
       const auto defer = [&](const store::access& db) { return store::defer_release(db, {&one, 1}).at(0); };
       outcome = db_.run(until, defer, purpose::releasing);
     } else {
-      auto sent = one.is_share ? db_.run_combined_by_name(on, release_share_, one, both, left)
+      auto sent = one.is_share ? db_.run_combined_by_name(on, release_, one, both, left)
                                : db_.run_combined(on, release_, one, both, left);
       const auto got = co_await sent;
       outcome = got.what;

@@ -166,10 +166,6 @@ class held_locks final : private lease_listener, private watchdog::listener, pri
         return store::release(db, batch, this);
       },
       [](const store::release_outcome& o) { return o != store::release_outcome::pinned; }};
-  combined_verb<store::lease_ref, store::release_outcome> release_share_{
-      purpose::releasing,
-      [](const store::access& db, std::span<const store::lease_ref> batch) { return store::release(db, batch); },
-      [](const store::release_outcome& o) { return o != store::release_outcome::pinned; }};
   combined_verb<store::lease_ref, store::renewal> extend_{
       purpose::renewing, store::extend, [](const store::renewal& r) { return r.what == store::standing::kept; }};
   release_notices& notices_;

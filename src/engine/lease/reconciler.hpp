@@ -42,22 +42,23 @@ class unresolved_list : public retry_list<unresolved> {
  public:
   /// Takes out the entries that may be released, due or not: the last chance.
   std::vector<unresolved> take_permitted(base::instant now) {
-    return take_if([now](const unresolved& e) { return e.from <= now && !e.may_have_granted; });
+    return take_if([now](const unresolved& e) { return is_permitted(e, now); });
   }
   /// Whether there are such entries that were seen in the database.
   bool has_permitted(base::instant now) {
-    return find([now](const unresolved& e) { return e.from <= now && !e.may_have_granted && !e.may_appear; },
-                [](const unresolved& /*e*/) { return true; })
-        .has_value();
+    return has([now](const unresolved& e) { return is_permitted(e, now) && !e.may_appear; });
   }
   /// Whether this one may be released now; and if so, which session of the server has confirmed it.
   std::optional<core::session_number> permits(std::string_view acquisition, base::instant now) {
     return find(
         [&](const unresolved& e) {
-          return e.acquisition.text() == acquisition && e.from <= now && e.stays_until <= now && !e.may_have_granted;
+          return e.acquisition.text() == acquisition && e.stays_until <= now && is_permitted(e, now);
         },
         [](const unresolved& e) { return e.confirmed_by; });
   }
+
+ private:
+  static bool is_permitted(const unresolved& e, base::instant now) { return e.from <= now && !e.may_have_granted; }
 };
 
 /// Takes out the entries that must remain in the database for now.

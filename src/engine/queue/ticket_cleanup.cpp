@@ -112,7 +112,7 @@ void ticket_cleanup::leave_all(const driver::limits& until) {
     const auto names = names_of(all);
     leave(std::move(all), until);
     wake(names, whom::any, until);
-    return !leaving_.find(may_exist, [](const departing& /*t*/) { return true; });
+    return !leaving_.has(may_exist);
   });
 }
 
