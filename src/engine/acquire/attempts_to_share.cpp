@@ -105,7 +105,6 @@ bool attempts::hand_share(const local_wait_queue::reader& to, const core::acquis
     offer->term = db_.guard().term();
     begin(*offer, sent, granted);
     if (offer->deadline() <= base::now()) return false;
-    offer->tenure.reset();  // the database has granted it
     const auto report = [&] {
       db_.events().tell([&] {
         return events::acquired{
