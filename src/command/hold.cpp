@@ -3,10 +3,12 @@
 #include <rowlock/rowlock.hpp>
 
 #include <poll.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <iostream>
 #include <optional>
 #include <stop_token>
@@ -19,22 +21,29 @@ namespace rowlock::command {
 
 namespace {
 
-/// Reads and ignores the input.
-bool input_has_ended() {
-  pollfd input{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
-  if (::poll(&input, 1, 0) <= 0) return false;
+enum class input { open, ended, of_others };
+
+/// Reads and ignores the input. A terminal gives its input to the job in the foreground only.
+input read_input() {
+  pollfd readable{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
+  if (::poll(&readable, 1, 0) <= 0) return input::open;
   std::array<char, 4096> ignored{};
   const auto size = ::read(STDIN_FILENO, ignored.data(), ignored.size());
-  return size == 0 || (size < 0 && errno != EINTR && errno != EAGAIN);
+  if (size > 0 || (size < 0 && (errno == EINTR || errno == EAGAIN))) return input::open;
+  return size < 0 && errno == EIO && ::isatty(STDIN_FILENO) == 1 ? input::of_others : input::ended;
 }
 
 /// false: the lock was lost.
 bool hold_until_the_end(const held_set& held, const signals& taken) {
+  using namespace std::chrono_literals;
   const bell lost;
   const std::stop_callback on_loss{held.lost(), [&] { lost.ring(); }};
-  while (!held.lost().stop_requested())
-    if (taken.wait_for_end(lost, {}, {.fd = STDIN_FILENO, .events = POLLIN, .revents = 0}) || input_has_ended())
-      return true;
+  for (auto seen = input::open; !held.lost().stop_requested(); seen = read_input()) {
+    const bool is_ours = seen != input::of_others;
+    const pollfd more{.fd = STDIN_FILENO, .events = static_cast<short>(is_ours ? POLLIN : 0), .revents = 0};
+    const auto until_next_look = is_ours ? signals::time_limit{} : 1s;
+    if (seen == input::ended || taken.wait_for_end(lost, until_next_look, more)) return true;
+  }
   return false;
 }
 
@@ -52,6 +61,7 @@ int hold_it(held_set& held, const options& given, const signals& taken) {
 int hold(const options& given) {
   if (::write(STDOUT_FILENO, nullptr, 0) < 0)
     throw failure{"standard output, where the token is to be written, is closed", exit_status::not_written};
+  ::signal(SIGTTIN, SIG_IGN);  // a read in the background of a terminal fails, and does not stop this process
   const signals taken;
   return with_lock(
       given, taken, [&](client&, held_set& held) { return hold_it(held, given, taken); }, STDOUT_FILENO);

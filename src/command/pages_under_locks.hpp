@@ -121,7 +121,8 @@ One deployment after the other, for at most ten minutes of waiting:
 inline constexpr std::string_view about_hold = R"(## DESCRIPTION
 Waits for the lock NAME, prints its fencing token on a line of its own, and holds the lock until standard input ends or it
 receives SIGTERM, SIGINT, SIGHUP or SIGXCPU. Then it releases the lock and exits with 0. It is for a section of a script that
-is no command of its own. What is written to its standard input is ignored.
+is no command of its own. What is written to its standard input is ignored. In the background of an interactive shell it
+leaves what is typed to others, and holds the lock until a signal, or until the terminal is closed.
 
 If the lock is lost meanwhile (the database could not be reached in time, the machine slept, an operator freed it,
 --hold-limit is over), it says so and exits with 70. It stops nothing: the script must check.
