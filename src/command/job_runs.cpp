@@ -33,6 +33,9 @@ const job_run* last_success(const std::vector<job_run>& runs) {
 
 const job_run* last_failure(const std::vector<job_run>& runs) { return first(runs, has_failed); }
 
+/// Whether the period after the last run has begun, by this host's clock: the database's is not at hand.
+bool is_due(const std::vector<job_run>& runs) { return runs.front().period_end <= std::chrono::system_clock::now(); }
+
 }  // namespace
 
 std::vector<job_run> last_runs(client& locks, const std::string& name, std::size_t most, runs_of which) {
@@ -67,15 +70,17 @@ void write_summary(std::ostream& out, const std::vector<job_run>& runs) {
   const auto* const failure = last_failure(runs);
   field("last success", success == nullptr ? "-" : end_in_words(*success));
   field("last failure", failure == nullptr ? "-" : end_in_words(*failure) + ": " + result_in_words(*failure));
-  field("next period", format_time(runs.front().period_end));
+  field(is_due(runs) ? "due since" : "next period", format_time(runs.front().period_end));
 }
 
 json json_of_summary(const std::vector<job_run>& runs) {
   if (runs.empty()) return {};
   const auto of = [](const job_run* run) { return run == nullptr ? json{} : json_of(*run); };
+  const json next = format_time(runs.front().period_end);
   return {{"last_success", of(last_success(runs))},
           {"last_failure", of(last_failure(runs))},
-          {"next_period", format_time(runs.front().period_end)}};
+          {"next_period", is_due(runs) ? json{} : next},
+          {"due_since", is_due(runs) ? next : json{}}};
 }
 
 json json_of(const job_run& run) {

@@ -27,7 +27,8 @@ std::string end_in_words(const job_run& run);
 /// Writes the runs as a table with a heading.
 void write(std::ostream& out, const std::vector<job_run>& runs);
 
-/// Writes the last success, the last failure and the next period of a job, from its last runs of each result.
+/// Writes the last success, the last failure, and when the next period of a job begins, or since when the job is due,
+/// from its last runs of each result.
 void write_summary(std::ostream& out, const std::vector<job_run>& runs);
 
 /// The same; null if there are no runs.

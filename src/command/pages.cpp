@@ -125,13 +125,14 @@ wait began, owner (application:host:pid:id), thread and note. The exit status is
 waiters.
 
 A lock that was released, but is kept by --at-least, is shown as finished, with its last owner and the thread (released). For
-a job (see rowlock run --every) it prints the last success, the last failure, and when the next period begins. The holders of
-a shared lock are shown below it: token, time since the grant, time until the lease ends, permits, owner, thread and note.
+a job (see rowlock run --every) it prints the last success, the last failure, and when the next period begins; or, if that is
+over, since when the job is due: no run has begun since. The holders of a shared lock are shown below it: token, time since the
+grant, time until the lease ends, permits, owner, thread and note.
 
 With --json it prints an object as in the list, with "waiters", an array of objects (name, ticket, owner, thread,
 waits_for_us, note), and for a shared lock "holders", an array of objects as in the list. Without a holder its fields are
 null; without waiters too, and if it is no job, the answer is null. For a job there is "job": last_success and last_failure,
-each an object as in the history or null, and next_period.
+each an object as in the history or null, and next_period and due_since, of which one is null.
 
 @options)"},
     {"history", "history [OPTION]... [NAME]", "list the runs of a job, or of all jobs", R"(## DESCRIPTION
