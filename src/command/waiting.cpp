@@ -58,16 +58,17 @@ std::vector<lock_name> names_of(const options& given) {
 }
 
 // The rowlock that runs this command holds its locks until the command ends. A process that an earlier command left
-// behind has that command's variables, and their token differs from the holder's. The token of a transaction on a
-// server is not visible.
+// behind has that command's variables, and their token differs from the holder's. PostgreSQL does not show the token of
+// a transaction, MySQL and MariaDB do not show its owner.
 void refuse_to_wait_for_itself(client& locks, const std::vector<lock_name>& wanted) {
   const auto token = variable("ROWLOCK_TOKEN");
+  const auto holder = [](const lock_info& of) { return of.owner.empty() ? of.thread : of.owner; };
   std::set<std::string> ours;
   for (const auto& each : holders_of(locks, variable("ROWLOCK_NAME")))
-    if (std::to_string(each.token.value()) == token) ours.insert(each.owner);
+    if (std::to_string(each.token.value()) == token && !holder(each).empty()) ours.insert(holder(each));
   for (const auto& name : wanted)
     for (const auto& each : holders_of(locks, name))
-      if (ours.contains(each.owner))
+      if (ours.contains(holder(each)))
         throw usage_error{base::quoted(name.view()) +
                           " is held by the rowlock that runs this command, so the wait would never end; choose "
                           "another name, or leave out the inner rowlock"};
