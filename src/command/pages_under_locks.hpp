@@ -17,7 +17,8 @@ If the database cannot be reached, rowlock says so and tries again until --wait 
 a failover of the server. With --wait 0 it fails at once. Without --wait it fails after one minute if the database has not
 answered since the start, as with a wrong address.
 
-In a command under the lock NAME, a rowlock that waits for NAME is refused (64): it would wait for itself.)";
+In a command under the lock NAME, a rowlock that waits for NAME is refused (64): it would wait for itself. Only under a lock by
+for_update on PostgreSQL it waits, because the token is not visible there.)";
 
 inline constexpr std::string_view about_run = R"(## DESCRIPTION
 Waits for the lock NAME, runs COMMAND while it holds the lock, and releases it when COMMAND has ended. At any time the lock
@@ -30,8 +31,11 @@ and SIGKILL after --grace. If rowlock itself is killed, even by SIGKILL, they re
 rowlock-guard.
 
 COMMAND keeps standard input, output and error. On a terminal it stays in the foreground, so that it may read from the
-terminal, and Ctrl-C and Ctrl-Z work as usual. Without a terminal, as in cron, it gets a process group of its own. Signals
-sent to rowlock alone are passed on to COMMAND and to its descendants in its group.
+terminal, and Ctrl-C and Ctrl-Z work as usual. Without a terminal, as in cron, it gets a process group of its own.
+
+SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU and SIGCONT that are sent to rowlock alone are passed on
+to COMMAND and to its descendants in its group, unless rowlock was started with the signal ignored, as by nohup. Another signal
+that ends rowlock has the effect of SIGKILL.
 
 When rowlock itself has used up its processor time (the soft limit of ulimit -t), COMMAND and its descendants receive SIGTERM
 too, and SIGKILL after --grace; then the lock is released. At its own limits COMMAND receives the same signals as without
@@ -120,9 +124,9 @@ One deployment after the other, for at most ten minutes of waiting:
 
 inline constexpr std::string_view about_hold = R"(## DESCRIPTION
 Waits for the lock NAME, prints its fencing token on a line of its own, and holds the lock until standard input ends or it
-receives SIGTERM, SIGINT, SIGHUP or SIGXCPU. Then it releases the lock and exits with 0. It is for a section of a script that
-is no command of its own. What is written to its standard input is ignored. In the background of an interactive shell it
-leaves what is typed to others, and holds the lock until a signal, or until the terminal is closed.
+receives SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGXCPU, SIGUSR1, SIGUSR2 or SIGALRM. Then it releases the lock and exits with 0. It
+is for a section of a script that is no command of its own. What is written to its standard input is ignored. In the background
+of an interactive shell it leaves what is typed to others, and holds the lock until a signal, or until the terminal is closed.
 
 If the lock is lost meanwhile (the database could not be reached in time, the machine slept, an operator freed it,
 --hold-limit is over), it says so and exits with 70. It stops nothing: the script must check.
@@ -174,9 +178,10 @@ killed, they receive the same. If it or its host dies, the next host acquires th
 When COMMAND ends by itself, rowlock releases the lock and exits with its status; another host that waits runs COMMAND then.
 With --restart, rowlock keeps the lock and starts COMMAND again.
 
-SIGTERM, SIGINT and SIGQUIT end it: they are passed on to COMMAND, which receives SIGKILL after --grace; then rowlock releases
-the lock, so that the next host acquires it at once, and exits. All other signals are only passed on. While it waits, any of
-them ends it.
+SIGTERM, SIGINT and SIGQUIT end it, and SIGHUP if its terminal is gone: they are passed on to COMMAND, which receives SIGKILL
+after --grace; then rowlock releases the lock, so that the next host acquires it at once, and exits. So it does when it has used
+up its own processor time. SIGHUP from a process, SIGUSR1, SIGUSR2, SIGALRM and SIGCONT are only passed on. While it waits for
+the lock or pauses, each of these except SIGCONT ends it.
 
 Terminals, process groups and the words of COMMAND are as in rowlock run. A rowlock run or a program that asks for NAME is
 excluded, too.
