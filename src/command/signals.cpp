@@ -57,18 +57,10 @@ bool write_all(int to, std::string_view text) {
   return true;
 }
 
-namespace {
-
-// As poll takes it, which counts in 32 bits: it returns early then.
-int time_of_poll(std::chrono::milliseconds limit) {
-  using count = std::chrono::milliseconds::rep;
-  return static_cast<int>(std::clamp<count>(limit.count(), 0, std::numeric_limits<int>::max()));
-}
-
-}  // namespace
-
+// poll() counts in 32 bits.
 int milliseconds_until(std::chrono::steady_clock::time_point when) {
-  return time_of_poll(std::chrono::ceil<std::chrono::milliseconds>(when - std::chrono::steady_clock::now()));
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(when - std::chrono::steady_clock::now()).count();
+  return static_cast<int>(std::clamp<decltype(left)>(left, 0, std::numeric_limits<int>::max()));
 }
 
 descriptor::descriptor(descriptor&& other) noexcept : number_{std::exchange(other.number_, -1)} {}
@@ -113,7 +105,7 @@ std::optional<signals::arrival> signals::wait(const bell& other, time_limit limi
   std::array<pollfd, 3> readable{{{.fd = incoming_.number(), .events = POLLIN, .revents = 0},
                                   {.fd = other.number(), .events = POLLIN, .revents = 0},
                                   more}};
-  while (::poll(readable.data(), readable.size(), limit ? time_of_poll(*limit) : -1) < 0)
+  while (::poll(readable.data(), readable.size(), limit ? static_cast<int>(limit->count()) : -1) < 0)
     if (errno != EINTR) fail("poll");
   if (const auto arrived = next()) return arrived;  // the bell rings on until the next wait
   other.silence();

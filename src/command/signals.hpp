@@ -36,7 +36,7 @@ descriptor open_terminal();
 /// Writes all of the text. false: it cannot be written, for the reason in errno.
 bool write_all(int to, std::string_view text);
 
-/// For poll(): rounded up, and never negative.
+/// For poll(): rounded up, never negative, and at most 24 days: look at the clock again.
 int milliseconds_until(std::chrono::steady_clock::time_point when);
 
 /// Wakes the main thread from another thread. A ring before the wait counts.
@@ -83,9 +83,9 @@ class signals {
   static constexpr pollfd nothing{.fd = -1, .events = 0, .revents = 0};
   using time_limit = std::optional<std::chrono::milliseconds>;
 
-  /// The next signal; nullopt: the bell rang, the time was over or `more` was ready first.
+  /// The next signal; nullopt: the bell rang, the time (at most 24 days) was over or `more` was ready first.
   std::optional<arrival> wait(const bell& other, time_limit limit, pollfd more = nothing) const;
-  /// The next signal that ends a wait; others are discarded.
+  /// The next signal that ends a wait; others are discarded. nullopt also after 24 days.
   std::optional<int> wait_for_end(const bell& other, time_limit limit = {}, pollfd more = nothing) const;
   /// The next pending signal; number() becomes readable when there is one.
   std::optional<arrival> next() const;
