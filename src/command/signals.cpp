@@ -126,7 +126,9 @@ std::optional<signals::arrival> signals::next() const {
   return arrival{.number = static_cast<int>(info.ssi_signo), .is_from_kernel = info.ssi_code == SI_KERNEL};
 }
 
-bool signals::ends_a_wait(int number) noexcept { return number != SIGCONT && number != SIGCHLD; }
+bool signals::ends_a_wait(int number) noexcept {
+  return number != SIGCONT && number != SIGCHLD && number != SIGTSTP && number != SIGWINCH;
+}
 
 void signals::restore() const noexcept {
   ::sigaction(SIGCHLD, &child_before_, nullptr);

@@ -91,7 +91,7 @@ class signals {
   std::optional<arrival> next() const;
   int number() const noexcept { return incoming_.number(); }
 
-  /// Whether the signal would by default end a program that waits.
+  /// Whether the signal would by default end a program.
   static bool ends_a_wait(int number) noexcept;
 
   /// Restores the earlier handling. Async-signal-safe: for a child between fork and exec.
@@ -106,5 +106,14 @@ class signals {
   struct sigaction pipe_before_ {};
   descriptor incoming_;
 };
+
+/// Works on another thread. A signal to end ends this process at once, whatever the work waits for.
+template <class Work>
+auto interruptibly(const signals& taken, Work work) {
+  const bell over;
+  auto done = in_background(over, std::move(work));
+  if (const auto number = taken.wait_for_end(over)) signals::die_of(*number);
+  return done.get();
+}
 
 }  // namespace rowlock::command

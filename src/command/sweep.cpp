@@ -46,8 +46,11 @@ int sweep_once(const options& given, sweeper& sweeps, const signals& taken) {
 }
 
 int sweep_until_a_signal(const options& given, const signals& taken) {
-  auto locks = connect(given);
-  locks.check();
+  auto locks = interruptibly(taken, [&] {
+    auto out = connect(given);
+    out.check();
+    return out;
+  });
   auto how = given.sweep.how;
   if (given.sweep.is_once) how.every = std::chrono::hours{24};  // the sweeper's own thread is not needed
   sweeper sweeps{locks, how};

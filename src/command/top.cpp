@@ -172,8 +172,9 @@ class session {
 
 int show_on_terminal(const options& given) {
   const signals taken{SIGWINCH, SIGTSTP};
-  auto locks = connect(given, [](const event&) {});  // a warning would disturb the screen
-  const auto first = look_at_all(locks, given.prefix);
+  // A warning would disturb the screen.
+  auto locks = interruptibly(taken, [&] { return connect(given, [](const event&) {}); });
+  const auto first = interruptibly(taken, [&] { return look_at_all(locks, given.prefix); });
   return session{locks, given, taken}.show(first);
 }
 

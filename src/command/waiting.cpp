@@ -7,6 +7,7 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <optional>
 #include <set>
@@ -94,11 +95,14 @@ class attempt {
     }
   }
 
+  /// false: no lock is held, nor will be if a stop was requested before.
+  bool may_hold() const noexcept { return is_connected_; }
+
  private:
   void once(obtained& out) {
     if (!out.locks) {
       out.locks.emplace(connect(given_, [&run = given_.run](const event& e) { observe(e, run); }));
-      was_reached_ = true;
+      was_reached_ = is_connected_ = true;
       report_.connected(*out.locks);
     }
     if (report_.said_away()) {
@@ -141,6 +145,7 @@ class attempt {
   const options& given_;
   wait_report& report_;
   bool& was_reached_;
+  std::atomic<bool> is_connected_ = false;
   std::stop_token stop_;
   steady_clock::time_point begin_ = steady_clock::now();
 };
@@ -151,13 +156,15 @@ obtained obtain(const options& given, const signals& taken, bool& was_reached, i
   std::stop_source stop;
   obtained out;
   wait_report report{given};
-  auto done = in_background(finished, [&] { attempt{given, report, was_reached, stop.get_token()}(out); });
+  attempt trying{given, report, was_reached, stop.get_token()};
+  auto done = in_background(finished, [&] { trying(out); });
   pollfd reader{.fd = output, .events = 0, .revents = 0};  // reports errors only
   auto died_of = taken.wait_for_end(finished, {}, reader);
   if (!died_of && ::poll(&reader, 1, 0) == 1) died_of = SIGPIPE;
   if (died_of) {
     report.end();
     stop.request_stop();
+    if (!trying.may_hold()) signals::die_of(*died_of);  // a database that does not answer is not waited for
     done.wait();
   }
   report.join();

@@ -1,11 +1,14 @@
 #include <gmock/gmock.h>
+#include <signal.h>
 
 #include <string>
 #include <vector>
 
 #include "command/command.hpp"
+#include "command/terminal.hpp"
 #include "support/databases.hpp"
 #include "support/server_database.hpp"
+#include "support/slowness.hpp"
 #include "support/tcp_proxy.hpp"
 
 // A server that is away for a while, as in a restart or a failover.
@@ -75,6 +78,26 @@ TEST_P(command_away, is_waited_for_no_longer_than_wait_says) {
   const auto quiet = command::finish(run({"--wait", "300ms", "--quiet", "echo", "done"}));
   EXPECT_EQ(quiet.end, exited(69)) << quiet;
   EXPECT_EQ(occurrences(quiet.err, "\n"), 1) << "the reason alone";
+}
+
+TEST_P(command_away, does_not_delay_the_end_by_a_signal) {
+  way_.black_hole(true);
+  const std::vector<words> verbs{
+      {"run", "job", "true"}, {"hold", "job"}, {"sweep", "--once"}, {"sweep", "--every", "1h"}};
+  for (const auto& verb : verbs) {
+    const int before = way_.connections();
+    program started{rowlock(verb)};
+    ASSERT_TRUE(eventually([&] { return way_.connections() > before; }));
+    const stopwatch watch;
+    started.signal(SIGTERM);
+    EXPECT_EQ(started.wait(), killed_by(SIGTERM)) << verb.front() << ": " << started.err();
+    EXPECT_LE(watch.elapsed(), slack()) << verb.front();
+  }
+  const int before = way_.connections();
+  terminal at{rowlock({"top"}).words};
+  ASSERT_TRUE(eventually([&] { return way_.connections() > before; }));
+  at.type(keys::ctrl_c);
+  EXPECT_EQ(at.report(), "killed 2");
 }
 
 using command_lost_on_the_way = command;
