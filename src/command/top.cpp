@@ -102,6 +102,8 @@ class session {
       read_keys();
       visit_when_due();
     }
+    on_.reset();
+    if (visit_.valid() && !is_freeing_ && visit_.wait_for(200ms) != std::future_status::ready) leave();
     return *end_;
   }
 
@@ -154,8 +156,15 @@ class session {
   void visit_when_due() {
     if (visit_.valid() || steady_clock::now() < next_visit_) return;
     next_visit_ = steady_clock::now() + given_.top.every;
+    is_freeing_ = !to_free_.empty();
     visit_ = in_background(
         is_back_, [this, to_free = std::exchange(to_free_, {})] { return visit(locks_, given_.prefix, to_free); });
+  }
+
+  /// Does not wait for the answer to a look.
+  [[noreturn]] void leave() const {
+    if (*end_ != 0) signals::die_of(*end_);
+    ::_exit(exit_status::done);
   }
 
   client& locks_;
@@ -164,6 +173,7 @@ class session {
   top_screen shown_;
   std::optional<int> end_{};
   std::vector<lock_info> to_free_{};
+  bool is_freeing_ = false;
   steady_clock::time_point next_visit_ = steady_clock::now() + given_.top.every;
   bell is_back_{};
   std::future<news> visit_{};

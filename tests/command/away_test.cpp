@@ -100,6 +100,18 @@ TEST_P(command_away, does_not_delay_the_end_by_a_signal) {
   EXPECT_EQ(at.report(), "killed 2");
 }
 
+TEST_P(command_away, does_not_delay_the_end_of_a_screen) {
+  terminal at{rowlock({"top", "--every", "100ms"}).words};
+  ASSERT_TRUE(at.shows("0 held"));
+  way_.black_hole(true);
+  const int before = way_.connections();
+  ASSERT_TRUE(eventually([&] { return way_.connections() > before; })) << "a visit was not answered";
+  const stopwatch watch;
+  at.type("q");
+  EXPECT_EQ(at.report(), "exited 0");
+  EXPECT_LE(watch.elapsed(), slack());
+}
+
 using command_lost_on_the_way = command;
 
 // It takes the minute.
