@@ -103,7 +103,7 @@ class session {
       visit_when_due();
     }
     on_.reset();
-    if (visit_.valid() && !is_freeing_ && visit_.wait_for(200ms) != std::future_status::ready) leave();
+    finish();
     return *end_;
   }
 
@@ -119,6 +119,7 @@ class session {
 
   void show_news(const news& brought) {
     is_back_.silence();
+    is_freeing_ = false;
     if (!brought.message.empty()) shown_.show_message(in_words_of_the_shell(brought.message));
     if (brought.failure.empty())
       shown_.show(brought.seen);
@@ -161,7 +162,17 @@ class session {
         is_back_, [this, to_free = std::exchange(to_free_, {})] { return visit(locks_, given_.prefix, to_free); });
   }
 
-  /// Does not wait for the answer to a look.
+  /// A look that is not answered is not waited for. A lock that is to be freed is freed.
+  void finish() {
+    const auto tell = [](const std::string& result) {
+      if (!result.empty()) say(result);
+    };
+    const bool must_wait = is_freeing_ || !to_free_.empty();
+    if (visit_.valid() && !must_wait && visit_.wait_for(200ms) != std::future_status::ready) leave();
+    if (visit_.valid()) tell(visit_.get().message);
+    for (const auto& each : to_free_) tell(result_of_freeing(locks_, each));
+  }
+
   [[noreturn]] void leave() const {
     if (*end_ != 0) signals::die_of(*end_);
     ::_exit(exit_status::done);

@@ -112,6 +112,20 @@ TEST_P(command_away, does_not_delay_the_end_of_a_screen) {
   EXPECT_LE(watch.elapsed(), slack());
 }
 
+TEST_P(command_away, loses_no_order_of_a_screen_that_ends) {
+  const auto held = locks_.acquire("job", {.lease = 1h});
+  terminal at{rowlock({"top", "--every", "100ms"}).words};
+  ASSERT_TRUE(at.shows("1 held"));
+  way_.black_hole(true);
+  const int before = way_.connections();
+  ASSERT_TRUE(eventually([&] { return way_.connections() > before; }));
+  at.type("fyq");
+  way_.black_hole(false);
+  EXPECT_EQ(at.report(), "exited 0");
+  EXPECT_TRUE(at.shows("rowlock: freed \"job\"")) << at.screen();
+  EXPECT_FALSE(locks_.find("job").has_value());
+}
+
 using command_lost_on_the_way = command;
 
 // It takes the minute.
