@@ -7,7 +7,8 @@ namespace rowlock::command {
 
 inline constexpr std::string_view waiting = R"(## WAITING
 Waiters are in a queue in the database, which rowlock show prints. The first one acquires a released lock, unless a newcomer is
-faster. If standard error is a terminal, a line there shows the holder. With --verbose, lines do.
+faster. If standard error is a terminal, and rowlock is in its foreground, a line there shows the holder. With --verbose, lines
+do.
 
 With --fair this rowlock overtakes no waiter: it acquires the lock when all earlier waiters have held it or have given up, and
 --wait 0 fails if there are waiters, even if the lock is free. Give --fair to all commands that ask for NAME: others may still

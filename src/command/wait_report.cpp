@@ -40,7 +40,9 @@ std::string clipped(const std::string& text, std::size_t width) {
   return text;
 }
 
+// In the background it would write into what is typed for others, or be stopped.
 void write_to_terminal(const std::string& text) {
+  if (const pid_t foreground = ::tcgetpgrp(STDERR_FILENO); foreground > 0 && foreground != ::getpgrp()) return;
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
 }
 

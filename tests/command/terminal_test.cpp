@@ -268,14 +268,22 @@ TEST_F(command_at_terminal, a_kill_of_a_stopped_rowlock_ends_the_command_too) {
   EXPECT_TRUE(eventually([&] { return !is_alive(pid); }));
 }
 
-/// `rowlock hold OPTIONS job` in the background of a shell with job control, which `then` goes on.
-words held_in_background(const words& hold, const std::string& then) {
-  return words{"bash", "-mc", "\"$@\" & " + then, "bash"} + hold;
+/// The words in the background of a shell with job control, which does `before`, and goes on with `then`.
+words in_background(const words& what, const std::string& then, const std::string& before = {}) {
+  return words{"bash", "-mc", before + "\"$@\" & " + then, "bash"} + what;
+}
+
+// With tostop, it would be stopped by what it writes.
+TEST_F(command_at_terminal, a_wait_in_the_background_writes_no_line) {
+  ASSERT_EQ(finish(run({"--lease", "1500ms", "--at-least", "1500ms", "true"})).end, exited(0));
+  terminal at{in_background(job({"true"}), "wait $!; status=$?; stty -tostop; echo status $status", "stty tostop; ")};
+  EXPECT_TRUE(at.shows("status 0")) << at.screen();
+  EXPECT_EQ(at.report(), "exited 0");
 }
 
 TEST_F(command_at_terminal, a_hold_in_the_background_leaves_what_is_typed_to_others) {
   const auto holder = rowlock({"hold", "--hold-limit", "1s", "job"}).words;
-  terminal at{held_in_background(holder, "wait $!; echo status $?; read line; echo \"it read $line\"")};
+  terminal at{in_background(holder, "wait $!; echo status $?; read line; echo \"it read $line\"")};
   at.type("first\n");
   EXPECT_TRUE(at.shows("status 70")) << at.screen();
   EXPECT_TRUE(at.shows("it read first")) << at.screen();
@@ -283,7 +291,7 @@ TEST_F(command_at_terminal, a_hold_in_the_background_leaves_what_is_typed_to_oth
 }
 
 TEST_F(command_at_terminal, a_hold_that_is_brought_to_the_foreground_ends_with_the_input) {
-  terminal at{held_in_background(rowlock({"hold", "job"}).words, "read line; fg; echo status $?")};
+  terminal at{in_background(rowlock({"hold", "job"}).words, "read line; fg; echo status $?")};
   ASSERT_TRUE(eventually([&] { return locks_.find("job").has_value(); }));
   at.type("first\n");
   ASSERT_TRUE(at.shows("\"$@\"\r\n")) << at.screen();
