@@ -191,11 +191,11 @@ std::string relaxed(std::string url) {
   return url.append("&").append(setting);
 }
 
-/// Takes about options::check.length. It acquires locks of new names, which the next sweeps delete. Throws failure, if
+/// Takes about options::measures_for. It acquires locks of new names, which the next sweeps delete. Throws failure, if
 /// nothing is granted, and error.
 measurement measure(const options& given) {
   const auto silent = [](const event&) {};
-  const auto part = given.check.length / 5;
+  const auto part = given.measures_for / 5;
   auto locks = connect(given, silent);
   measurement out{.read = time_of_read(part, locks), .cycles = cycles_of_few_and_many(part, locks, "as now")};
   auto other = given;
@@ -241,12 +241,12 @@ void print_lines(const measurement& of) {
 
 int check(const options& given) {
   const auto [findings, status] = diagnose(given);
-  const bool measures = given.check.measures && status == exit_status::done;
+  const bool measures = given.measures && status == exit_status::done;
   if (!given.as_json) {
     print_lines(findings);
     std::cout << std::flush;
     if (measures) print_lines(measure(given));
-  } else if (given.check.measures) {
+  } else if (given.measures) {
     print(
         {{"findings", findings_in_json(findings)}, {"measured", measures ? measured_in_json(measure(given)) : json{}}});
   } else {

@@ -113,7 +113,7 @@ std::string address(const options& given) {
   if (const auto sentence = warning_about(url); !sentence.empty()) say(sentence);
   // A command that only reads must not create an empty database at a mistyped path.
   const bool migrates = given.what == subcommand::migrate;
-  const bool may_create = migrates && !given.migrate.is_dry_run && !given.migrate.wants_status;
+  const bool may_create = migrates && !given.is_dry_run && !given.wants_status;
   std::error_code failure;
   if (may_create || fs::exists(*file, failure) || failure || !fs::is_directory(file->parent_path()))
     return url_of(*file);

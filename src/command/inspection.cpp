@@ -77,9 +77,8 @@ int show(const options& given) {
 
 int history(const options& given) {
   auto locks = connect(given);
-  const auto& [last, only_failed] = given.history;
-  auto runs = last_runs(locks, given.name, last, only_failed ? runs_of::each_result : runs_of::any_result);
-  if (only_failed) leave_failed(runs, last);
+  auto runs = last_runs(locks, given.name, given.last, given.only_failed ? runs_of::each_result : runs_of::any_result);
+  if (given.only_failed) leave_failed(runs, given.last);
   return print_list(
       given, runs, given.name.empty() ? "no run is recorded" : "no run of " + base::quoted(given.name) + " is recorded",
       [](std::ostream& out, const auto& all) { write(out, all); });
@@ -88,8 +87,8 @@ int history(const options& given) {
 int waiters(const options& given) {
   auto locks = connect(given);
   const std::string none = "no client waits for ";
-  if (given.waiters.is_graph) return print_list(given, wait_graph(locks), none + "any lock", write_graph);
-  const bool is_of_one = given.waiters.is_of_one;
+  if (given.is_graph) return print_list(given, wait_graph(locks), none + "any lock", write_graph);
+  const bool is_of_one = given.is_of_one;
   const auto queue = is_of_one ? look_at(locks, given.name).queue : look_at_all(locks, given.prefix).queue;
   const auto awaited = is_of_one              ? base::quoted(given.name)
                        : given.prefix.empty() ? "any lock"

@@ -84,10 +84,10 @@ void write(const options& given, const std::optional<database_statistics>& found
     text << text_of(json_of_all(found, runs));
   else
     write_openmetrics(text, found, runs);
-  if (given.metrics.output.empty())
+  if (given.output.empty())
     std::cout << text.str();
   else
-    replace_file(given.metrics.output, text.str());
+    replace_file(given.output, text.str());
 }
 
 /// Each job's last runs, and its last success, however many failures came after it.

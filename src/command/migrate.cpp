@@ -76,12 +76,12 @@ std::string what_was_done(const std::vector<migration_status>& missing) {
 int migrate(const options& given) {
   auto locks = connect(given);
   const auto found = locks.schema_status();
-  if (given.migrate.wants_status) return print_status(given, found);
+  if (given.wants_status) return print_status(given, found);
   if (!found.refusal.empty()) {
     say(found.refusal);
     return exit_status::schema;
   }
-  if (given.migrate.is_dry_run) return print_missing(given, found);
+  if (given.is_dry_run) return print_missing(given, found);
   locks.migrate();
   if (given.as_json)
     print(json_of(locks.schema_status()));

@@ -139,9 +139,8 @@ void add_lead(CLI::App& app, options& to) {
 void add_json(CLI::App& app, options& to) { app.add_flag("--json", to.as_json, "Print JSON, for programs."); }
 
 void add_migrate(CLI::App& app, options& to) {
-  auto& dry_run = *app.add_flag("--dry-run", to.migrate.is_dry_run, "Change nothing; print the SQL that is missing.");
-  app.add_flag("--status", to.migrate.wants_status, "Change nothing; print the state of the tables.")
-      ->excludes(&dry_run);
+  auto& dry_run = *app.add_flag("--dry-run", to.is_dry_run, "Change nothing; print the SQL that is missing.");
+  app.add_flag("--status", to.wants_status, "Change nothing; print the state of the tables.")->excludes(&dry_run);
   add_json(app, to);
 }
 
@@ -176,21 +175,19 @@ void add_name_and_json(CLI::App& app, options& to) {
 void add_waiters(CLI::App& app, options& to) {
   const auto take_name = [&to](const std::string& name) {
     to.name = name;
-    to.waiters.is_of_one = true;
+    to.is_of_one = true;
   };
   auto& name = *app.add_option_function<std::string>("NAME", take_name);
   auto& prefix = *app.add_option("--prefix", to.prefix, "Print only the waiters for names that begin with it.");
   prefix.type_name("TEXT")->excludes(&name);
-  app.add_flag("--graph", to.waiters.is_graph, "Print who waits for whom, for all names.")
-      ->excludes(&name)
-      ->excludes(&prefix);
+  app.add_flag("--graph", to.is_graph, "Print who waits for whom, for all names.")->excludes(&name)->excludes(&prefix);
   add_json(app, to);
 }
 
 void add_history(CLI::App& app, options& to) {
   app.add_option("NAME", to.name);
-  add(app, "--last", a_count, to.history.last, "How many runs to print of each job: 1 to 10000. Default: 20.");
-  app.add_flag("--failed", to.history.only_failed, "Print only runs that have ended, and not succeeded.");
+  add(app, "--last", a_count, to.last, "How many runs to print of each job: 1 to 10000. Default: 20.");
+  app.add_flag("--failed", to.only_failed, "Print only runs that have ended, and not succeeded.");
   add_json(app, to);
 }
 
@@ -204,7 +201,7 @@ void add_top(CLI::App& app, options& to) {
 void add_release(CLI::App& app, options& to) {
   app.add_flag("--force")->description(
       "Free the lock, whichever process holds it. Required: without it, only holders release.");
-  add(app, "--token", a_token, to.release.token,
+  add(app, "--token", a_token, to.token,
       "Free it only if this is its fencing token; of a shared lock, the one holder with this token. Default: all "
       "holders.");
   app.add_flag("--yes", to.is_confirmed, "Do not ask: for scripts.");
@@ -212,14 +209,14 @@ void add_release(CLI::App& app, options& to) {
 }
 
 void add_check(CLI::App& app, options& to) {
-  auto& measure = *app.add_flag("--measure", to.check.measures, "Measure what a grant costs here, too.");
-  add(app, "--for", bounds{1s, 1h}, to.check.length, "With --measure: how long to measure: 1s to 1h. Default: 10s.")
+  auto& measure = *app.add_flag("--measure", to.measures, "Measure what a grant costs here, too.");
+  add(app, "--for", bounds{1s, 1h}, to.measures_for, "With --measure: how long to measure: 1s to 1h. Default: 10s.")
       .needs(&measure);
   add_json(app, to);
 }
 
 void add_metrics(CLI::App& app, options& to) {
-  app.add_option("--output", to.metrics.output, "Replace this file by the text, in one step.")->type_name("FILE");
+  app.add_option("--output", to.output, "Replace this file by the text, in one step.")->type_name("FILE");
   add_json(app, to);
 }
 

@@ -61,29 +61,11 @@ inline job_options job_of(const run_options& given) {
   return out;
 }
 
-/// rowlock migrate.
-struct migrate_options {
-  bool is_dry_run = false;
-  bool wants_status = false;
-};
-
 /// rowlock sweep.
 struct sweep_options {
   sweeper_options how{};
   bool is_once = false;
   bool is_quiet = false;
-};
-
-/// rowlock history.
-struct history_options {
-  std::size_t last = 20;
-  bool only_failed = false;
-};
-
-/// rowlock waiters.
-struct waiters_options {
-  bool is_of_one = false;  ///< false: of all names that begin with options::prefix
-  bool is_graph = false;   ///< who waits for whom, of all names
 };
 
 /// The sort keys of `rowlock top`.
@@ -94,22 +76,6 @@ struct top_options {
   duration every = std::chrono::seconds{1};
   top_order by = top_order::name;
   bool is_once = false;
-};
-
-/// rowlock release.
-struct release_options {
-  std::int64_t token = 0;  ///< free only the holder with this token; 0: any holder
-};
-
-/// rowlock check.
-struct check_options {
-  bool measures = false;
-  duration length = std::chrono::seconds{10};  ///< of the measurement
-};
-
-/// rowlock metrics.
-struct metrics_options {
-  std::string output{};  ///< empty: standard output
 };
 
 /// rowlock guard.
@@ -135,15 +101,19 @@ struct options {
   std::string prefix{};
   bool as_json = false;
   bool is_confirmed = false;  ///< release, guard: do not ask
+  bool is_dry_run = false;    ///< migrate: print what is missing
+  bool wants_status = false;  ///< migrate: print the state of the tables
+  std::size_t last = 20;      ///< history: the number of runs of each job
+  bool only_failed = false;   ///< history
+  bool is_of_one = false;     ///< waiters: for `name`; false: for all names that begin with `prefix`
+  bool is_graph = false;      ///< waiters: who waits for whom, of all names
+  std::int64_t token = 0;     ///< release: free only the holder with this token; 0: any holder
+  bool measures = false;      ///< check
+  duration measures_for = std::chrono::seconds{10};
+  std::string output{};  ///< metrics: the file; empty: standard output
   run_options run{};
-  migrate_options migrate{};
   sweep_options sweep{};
-  history_options history{};
-  waiters_options waiters{};
   top_options top{};
-  release_options release{};
-  check_options check{};
-  metrics_options metrics{};
   guard_options guard{};
   sql_options sql{};
   completion completes{};

@@ -71,7 +71,7 @@ json json_of(const situation& seen, freeing result) {
 int release(const options& given) {
   question asked{given, "release asks before it frees a lock"};
   auto locks = connect(given);
-  const auto seen = only(look_at(locks, given.name), given.release.token);
+  const auto seen = only(look_at(locks, given.name), given.token);
   const auto result = free_it(locks, seen, asked);
   if (result != freeing::freed) say(why_not_freed(given.name, result));
   if (given.as_json)

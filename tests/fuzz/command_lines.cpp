@@ -44,7 +44,7 @@ void check(const command::options& given, const words& all) {
   expect(!lock.hold_limit || is_between(*lock.hold_limit, 100ms, 24h * 30), "hold_limit is within its bounds");
   expect(!given.run.wait || *given.run.wait >= 0s, "nobody waits for less than nothing");
   expect(given.run.busy_exit >= 0 && given.run.busy_exit <= 255, "a status is one");
-  expect(given.run.permits >= 0 && given.release.token >= 0, "numbers are not negative");
+  expect(given.run.permits >= 0 && given.token >= 0, "numbers are not negative");
   expect(!given.table_prefix.empty() && given.table_prefix.size() <= 32, "a prefix is one");
   const auto& command = given.run.command;
   if (given.what != command::subcommand::run && given.what != command::subcommand::lead) {
