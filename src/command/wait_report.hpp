@@ -100,7 +100,7 @@ class wait_report {
       const auto who = seen.holder ? seen.holder->owner + std::to_string(seen.holder->token.value()) : "none";
       report(who, fmt::format("waiting for {}, {}", name, holder));
     }
-    const auto others = seen.queue.size() > 1 ? fmt::format(" with {} others", seen.queue.size() - 1) : std::string{};
+    const auto others = seen.queue.size() > 1 ? " with " + counted(seen.queue.size() - 1, "other") : std::string{};
     overwrite(fmt::format("waiting for {} for {}{}, {}", name, waited(), others, holder));
   }
 

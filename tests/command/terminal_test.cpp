@@ -268,6 +268,13 @@ TEST_F(command_at_terminal, a_kill_of_a_stopped_rowlock_ends_the_command_too) {
   EXPECT_TRUE(eventually([&] { return !is_alive(pid); }));
 }
 
+TEST_F(command_at_terminal, a_wait_counts_the_other_waiters) {
+  const auto held = locks_.acquire("job");
+  queue_stranger("shop:far away:1:abc");
+  terminal at{job({"true"})};
+  EXPECT_TRUE(at.shows("with 1 other, held for ")) << at.screen();
+}
+
 /// The words in the background of a shell with job control, which does `before`, and goes on with `then`.
 words in_background(const words& what, const std::string& then, const std::string& before = {}) {
   return words{"bash", "-mc", before + "\"$@\" & " + then, "bash"} + what;
