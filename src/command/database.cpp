@@ -94,15 +94,20 @@ bool has_password(const std::string& url) {
   return begin != std::string::npos && at != std::string::npos && url.find(':', begin + 3) < at;
 }
 
+/// A pipe, such as <(pass show database), is read once.
 std::string first_line_of(const std::string& path) {
+  static std::string of_pipe;
+  if (!of_pipe.empty()) return of_pipe;
   std::ifstream file{path};
   std::string line;
   const auto named = "the file " + base::quoted(path) + ", which ROWLOCK_DATABASE_FILE names, ";
   if (!file) throw usage_error{named + "cannot be read: " + std::strerror(errno)};  // NOLINT
-  if (std::error_code failure; fs::is_directory(path, failure)) throw usage_error{named + "is a folder"};
+  std::error_code failure;
+  if (fs::is_directory(path, failure)) throw usage_error{named + "is a folder"};
   std::getline(file, line);
   while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.pop_back();
   if (line.empty()) throw usage_error{named + "has no URL in its first line"};
+  if (!fs::is_regular_file(path, failure)) of_pipe = line;
   return line;
 }
 
