@@ -7,9 +7,11 @@
 #include <chrono>
 #include <cmath>
 #include <cstddef>
+#include <exception>
 #include <functional>
 #include <future>
 #include <iostream>
+#include <optional>
 #include <random>
 #include <string>
 #include <string_view>
@@ -241,17 +243,22 @@ void print_lines(const measurement& of) {
 
 int check(const options& given) {
   const auto [findings, status] = diagnose(given);
-  const bool measures = given.measures && status == exit_status::done;
-  if (!given.as_json) {
-    print_lines(findings);
-    std::cout << std::flush;
-    if (measures) print_lines(measure(given));
-  } else if (given.measures) {
-    print(
-        {{"findings", findings_in_json(findings)}, {"measured", measures ? measured_in_json(measure(given)) : json{}}});
-  } else {
-    print(findings_in_json(findings));
+  if (!given.as_json) print_lines(findings);
+  std::cout << std::flush;  // a measurement takes its time
+  std::optional<measurement> measured;
+  std::exception_ptr why_not;
+  try {
+    if (given.measures && status == exit_status::done) measured = measure(given);
+  } catch (...) {
+    why_not = std::current_exception();
   }
+  if (given.as_json && given.measures)
+    print({{"findings", findings_in_json(findings)}, {"measured", measured ? measured_in_json(*measured) : json{}}});
+  else if (given.as_json)
+    print(findings_in_json(findings));
+  else if (measured)
+    print_lines(*measured);
+  if (why_not) std::rethrow_exception(why_not);
   return status;
 }
 

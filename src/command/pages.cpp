@@ -245,8 +245,8 @@ The load is real, so do not measure a server that is busy. The names begin with 
 sweeps delete them.
 
 With --json it prints an array of objects: subject, condition and sentence. With --measure it prints an object: findings is
-that array, and measured, which is null where a check has failed, has read_us, acquire_us, release_us and cycles, an
-array of objects: commits ("as now" or "relaxed"), threads, per_second and median_us.
+that array, and measured, which is null where a check or the measurement has failed, has read_us, acquire_us, release_us and
+cycles, an array of objects: commits ("as now" or "relaxed"), threads, per_second and median_us.
 
 @options
 
