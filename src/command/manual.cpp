@@ -10,32 +10,18 @@ namespace rowlock::command {
 
 namespace {
 
-/// A format for pages of the manual. It receives the parts in reading order.
-class paper {
+// Two formats for pages of the manual. Each receives the parts in reading order: headings, paragraphs of text that is
+// wrapped into lines, lines that are printed unchanged, gaps, and items: an option or a subcommand, with the name of
+// its value or its arguments, and what it does.
+
+class plain_paper {
  public:
-  paper() = default;
-  paper(const paper&) = delete;
-  paper& operator=(const paper&) = delete;
-  virtual ~paper() = default;
+  void heading(std::string_view title) { out_ << (out_.tellp() > 0 ? "\n" : "") << title << '\n'; }
+  void paragraph(std::string_view text) { fill(text, indent); }
+  void line(std::string_view text) { out_ << std::string(indent, ' ') << text << '\n'; }
+  void gap() { out_ << '\n'; }
 
-  virtual void heading(std::string_view title) = 0;
-  /// Text that is wrapped into lines.
-  virtual void paragraph(std::string_view text) = 0;
-  /// A line that is printed unchanged.
-  virtual void line(std::string_view text) = 0;
-  virtual void gap() = 0;
-  /// An option or a subcommand, with the name of its value or its arguments, and what it does.
-  virtual void item(std::string_view term, std::string_view arguments, std::string_view text) = 0;
-};
-
-class plain_paper final : public paper {
- public:
-  void heading(std::string_view title) override { out_ << (out_.tellp() > 0 ? "\n" : "") << title << '\n'; }
-  void paragraph(std::string_view text) override { fill(text, indent); }
-  void line(std::string_view text) override { out_ << std::string(indent, ' ') << text << '\n'; }
-  void gap() override { out_ << '\n'; }
-
-  void item(std::string_view term, std::string_view arguments, std::string_view text) override {
+  void item(std::string_view term, std::string_view arguments, std::string_view text) {
     out_ << std::string(indent, ' ') << term << (arguments.empty() ? "" : " ") << arguments << '\n';
     fill(text, 2 * indent);
   }
@@ -88,28 +74,28 @@ std::string upper(std::string text) {
   return text;
 }
 
-class roff_paper final : public paper {
+class roff_paper {
  public:
   explicit roff_paper(const std::string& title) {
     out_ = ".TH " + upper(escaped(title)) + " 1 \"\" \"rowlock " + escaped(ROWLOCK_VERSION) + "\"\n";
     out_ += ".nh\n.ad l\n";  // options and commands must be neither hyphenated nor stretched
   }
 
-  void heading(std::string_view title) override { begin(".SH " + escaped(title)); }
-  void gap() override { begin(".PP"); }
+  void heading(std::string_view title) { begin(".SH " + escaped(title)); }
+  void gap() { begin(".PP"); }
 
-  void paragraph(std::string_view text) override {
+  void paragraph(std::string_view text) {
     end_lines();
     add(escaped(text));
   }
 
-  void line(std::string_view text) override {
+  void line(std::string_view text) {
     if (!is_in_lines_) out_ += begins_ ? ".nf\n" : ".PP\n.nf\n";
     is_in_lines_ = true;
     add(escaped(text));
   }
 
-  void item(std::string_view term, std::string_view arguments, std::string_view text) override {
+  void item(std::string_view term, std::string_view arguments, std::string_view text) {
     end_lines();
     out_ += ".TP\n\\fB" + escaped(term) + "\\fR";
     if (!arguments.empty()) out_ += " \\fI" + escaped(arguments) + "\\fR";
@@ -149,7 +135,7 @@ bool is_whole(const CLI::App& app) { return app.get_parent() == nullptr; }
 /// "rowlock-run", as the page is called.
 std::string title_of(const CLI::App& app) { return (is_whole(app) ? "" : "rowlock-") + app.get_name(); }
 
-void write_subcommands(paper& out, const CLI::App& app) {
+void write_subcommands(auto& out, const CLI::App& app) {
   for (const CLI::App* sub : subcommands_of(app)) {
     const auto synopsis = page_of(sub->get_name()).synopsis;
     const auto name = sub->get_name().size();
@@ -158,7 +144,7 @@ void write_subcommands(paper& out, const CLI::App& app) {
   }
 }
 
-void begin_section(paper& out, const CLI::App& app, std::string_view title) {
+void begin_section(auto& out, const CLI::App& app, std::string_view title) {
   out.heading(title);
   if (title == "SUBCOMMANDS") write_subcommands(out, app);
   if (title != "OPTIONS") return;
@@ -166,7 +152,7 @@ void begin_section(paper& out, const CLI::App& app, std::string_view title) {
     out.item(o->get_name(false, true), o->get_type_name(), o->get_description());
 }
 
-void write_text(paper& out, const CLI::App& app, std::string_view text) {
+void write_text(auto& out, const CLI::App& app, std::string_view text) {
   std::istringstream lines{std::string{text}};
   std::string paragraph;
   bool has_gap = false;
@@ -190,21 +176,17 @@ void write_text(paper& out, const CLI::App& app, std::string_view text) {
   end_paragraph();
 }
 
-void write_relatives(paper& out, const CLI::App& app) {
-  std::string names = is_whole(app) ? "" : "rowlock(1)";
-  for (const CLI::App* sub : subcommands_of(app)) names += (names.empty() ? "" : ", ") + title_of(*sub) + "(1)";
-  out.heading("SEE ALSO");
-  out.paragraph(names);
-}
-
-void write_page(paper& out, const CLI::App& app) {
+void write_page(auto& out, const CLI::App& app) {
   const page& about = page_of(app.get_name());
   out.heading("NAME");
   out.paragraph(title_of(app) + " - " + std::string{about.summary});
   out.heading("SYNOPSIS");
   out.line("rowlock " + std::string{is_whole(app) ? "[OPTION]... " : ""} + std::string{about.synopsis});
   write_text(out, app, about.text);
-  write_relatives(out, app);
+  std::string relatives = is_whole(app) ? "" : "rowlock(1)";
+  for (const CLI::App* sub : subcommands_of(app)) relatives += (relatives.empty() ? "" : ", ") + title_of(*sub) + "(1)";
+  out.heading("SEE ALSO");
+  out.paragraph(relatives);
 }
 
 }  // namespace
