@@ -92,14 +92,12 @@ void write(const options& given, const std::optional<database_statistics>& found
 
 /// Each job's last runs, and its last success, however many failures came after it.
 std::vector<job_run> runs_of_jobs(client& locks) {
-  constexpr std::size_t runs_of_each_job = 100;
-  auto out = list_job_runs(locks, runs_of_each_job);
+  const auto is_success = [](const job_run& each) { return each.result == job_result::succeeded; };
+  const auto is_of_earlier_job = [](const job_run& a, const job_run& b) { return a.job < b.job; };
+  auto out = list_job_runs(locks, 100);
   for (auto& last : list_job_runs(locks, 1, runs_of::each_result)) {
-    if (last.result != job_result::succeeded) continue;
-    const auto is_of_it = [&](const job_run& each) { return each.job == last.job; };
-    const auto end = std::find_if(out.rbegin(), out.rend(), is_of_it).base();
-    const auto is_known = [&](const job_run& each) { return is_of_it(each) && each.result == job_result::succeeded; };
-    if (end != out.begin() && std::none_of(out.begin(), out.end(), is_known)) out.insert(end, std::move(last));
+    const auto [begin, end] = std::equal_range(out.begin(), out.end(), last, is_of_earlier_job);
+    if (is_success(last) && begin != end && std::none_of(begin, end, is_success)) out.insert(end, std::move(last));
   }
   return out;
 }
