@@ -73,13 +73,7 @@ class guarded_run {
     const auto terminal = open_terminal();
     const pid_t group = terminal ? ::tcgetpgrp(terminal.number()) : -1;
     if (group <= 0 || ::kill(-group, 0) == 0 || errno != ESRCH) return;
-    sigset_t output{};
-    sigset_t before{};
-    sigemptyset(&output);
-    sigaddset(&output, SIGTTOU);
-    ::pthread_sigmask(SIG_BLOCK, &output, &before);
-    ::tcsetpgrp(terminal.number(), ::getpgrp());
-    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    ::tcsetpgrp(terminal.number(), ::getpgrp());  // SIGTTOU is blocked, or ignored
   }
 
   // A process sends SIGHUP to make a daemon read its configuration again; the kernel, when the terminal is gone.

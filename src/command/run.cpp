@@ -182,7 +182,7 @@ class recorded_runs {
 }  // namespace
 
 int run(const options& given) {
-  const signals taken;
+  const signals taken{SIGTTOU};  // no message in the background of a terminal stops this process
   if (given.run.every) {
     recorded_runs runs{given, taken};
     return with_lock(given, taken, [&](client& locks, held_set& held) { return runs.next(locks, held); });

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstdlib>
+#include <iterator>
 #include <limits>
 #include <system_error>
 #include <utility>
@@ -127,7 +128,8 @@ std::optional<signals::arrival> signals::next() const {
 }
 
 bool signals::ends_a_wait(int number) noexcept {
-  return number != SIGCONT && number != SIGCHLD && number != SIGTSTP && number != SIGWINCH;
+  constexpr int others[] = {SIGCONT, SIGCHLD, SIGTSTP, SIGTTIN, SIGTTOU, SIGWINCH};
+  return std::find(std::begin(others), std::end(others), number) == std::end(others);
 }
 
 void signals::restore() const noexcept {

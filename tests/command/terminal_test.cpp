@@ -199,6 +199,15 @@ TEST_F(command_at_terminal, a_loss_finds_the_groups_of_a_shell_and_takes_the_ter
   EXPECT_TRUE(at.shows("it read a line")) << at.screen();
 }
 
+// With tostop, rowlock, which is in the background then, would be stopped by what it says.
+TEST_F(command_at_terminal, a_loss_ends_a_shell_that_has_the_terminal_for_itself) {
+  terminal at{words{"sh", "-c", "stty tostop; exec \"$@\"", "sh"} +
+              job(words{"--hold-limit", "1s", "--", "bash", "-mc", "\"$@\"; exit 41", "bash"} + watcher({"15"}))};
+  const auto pid = pid_from(at);
+  EXPECT_EQ(at.report(), "exited 70");
+  EXPECT_FALSE(is_alive(pid));
+}
+
 TEST_F(command_at_terminal, a_kill_of_the_guard_takes_the_terminal_back_too) {
   terminal at{words{"sh", "-c", "\"$@\"; echo status $?; read line; echo \"it read $line\"", "sh"} +
               job(words{"--", "bash", "-mc", "\"$@\"; exit 41", "bash"} + watcher())};
