@@ -6,6 +6,7 @@
 #include <functional>
 #include <iostream>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -77,11 +78,11 @@ int show(const options& given) {
 
 int history(const options& given) {
   auto locks = connect(given);
-  auto runs = last_runs(locks, given.name, given.last, given.only_failed ? runs_of::each_result : runs_of::any_result);
+  const auto name = given.is_of_one ? std::optional{given.name} : std::nullopt;
+  auto runs = last_runs(locks, name, given.last, given.only_failed ? runs_of::each_result : runs_of::any_result);
   if (given.only_failed) leave_failed(runs, given.last);
-  return print_list(
-      given, runs, given.name.empty() ? "no run is recorded" : "no run of " + base::quoted(given.name) + " is recorded",
-      [](std::ostream& out, const auto& all) { write(out, all); });
+  return print_list(given, runs, name ? "no run of " + base::quoted(*name) + " is recorded" : "no run is recorded",
+                    [](std::ostream& out, const auto& all) { write(out, all); });
 }
 
 int waiters(const options& given) {

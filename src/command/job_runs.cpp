@@ -38,8 +38,8 @@ bool is_due(const std::vector<job_run>& runs) { return runs.front().period_end <
 
 }  // namespace
 
-std::vector<job_run> last_runs(client& locks, const std::string& name, std::size_t most, runs_of which) {
-  return name.empty() ? list_job_runs(locks, most, which) : rowlock::job{locks, name}.history(most, which);
+std::vector<job_run> last_runs(client& locks, const std::optional<std::string>& name, std::size_t most, runs_of which) {
+  return name ? rowlock::job{locks, *name}.history(most, which) : list_job_runs(locks, most, which);
 }
 
 bool has_failed(const job_run& run) { return run.result != job_result::succeeded && run.result != job_result::running; }

@@ -4,6 +4,7 @@
 #include <rowlock/job.hpp>
 
 #include <cstddef>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -13,7 +14,7 @@
 namespace rowlock::command {
 
 /// The last runs of a job, the newest first; without a name, of each job.
-std::vector<job_run> last_runs(client& locks, const std::string& name, std::size_t most, runs_of which);
+std::vector<job_run> last_runs(client& locks, const std::optional<std::string>& name, std::size_t most, runs_of which);
 
 /// Whether the run has ended, and not succeeded.
 bool has_failed(const job_run& run);

@@ -172,12 +172,16 @@ void add_name_and_json(CLI::App& app, options& to) {
   add_json(app, to);
 }
 
-void add_waiters(CLI::App& app, options& to) {
-  const auto take_name = [&to](const std::string& name) {
+/// A name that may be left out, but not empty.
+CLI::Option& add_optional_name(CLI::App& app, options& to) {
+  return *app.add_option_function<std::string>("NAME", [&to](const std::string& name) {
     to.name = name;
     to.is_of_one = true;
-  };
-  auto& name = *app.add_option_function<std::string>("NAME", take_name);
+  });
+}
+
+void add_waiters(CLI::App& app, options& to) {
+  auto& name = add_optional_name(app, to);
   auto& prefix = *app.add_option("--prefix", to.prefix, "Print only the waiters for names that begin with it.");
   prefix.type_name("TEXT")->excludes(&name);
   app.add_flag("--graph", to.is_graph, "Print who waits for whom, for all names.")->excludes(&name)->excludes(&prefix);
@@ -185,7 +189,7 @@ void add_waiters(CLI::App& app, options& to) {
 }
 
 void add_history(CLI::App& app, options& to) {
-  app.add_option("NAME", to.name);
+  add_optional_name(app, to);
   add(app, "--last", a_count, to.last, "How many runs to print of each job: 1 to 10000. Default: 20.");
   app.add_flag("--failed", to.only_failed, "Print only runs that have ended, and not succeeded.");
   add_json(app, to);

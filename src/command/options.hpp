@@ -105,7 +105,7 @@ struct options {
   bool wants_status = false;  ///< migrate: print the state of the tables
   std::size_t last = 20;      ///< history: the number of runs of each job
   bool only_failed = false;   ///< history
-  bool is_of_one = false;     ///< waiters: for `name`; false: for all names that begin with `prefix`
+  bool is_of_one = false;     ///< waiters, history: of `name`; false: of all names (that begin with `prefix`)
   bool is_graph = false;      ///< waiters: who waits for whom, of all names
   std::int64_t token = 0;     ///< release: free only the holder with this token; 0: any holder
   bool measures = false;      ///< check
