@@ -253,6 +253,29 @@ std::vector<std::string_view> split(std::string_view list) {
   return out;
 }
 
+std::size_t find_outside(std::string_view text, char what, std::size_t from) {
+  int depth = 0;
+  while (depth > 0 || text.at(from) != what) {
+    depth += text[from] == '(' ? 1 : text[from] == ')' ? -1 : 0;
+    ++from;
+  }
+  return from;
+}
+
+std::string expanded(std::string text, std::string_view name, const std::function<std::string(std::string_view)>& as) {
+  const auto begin = std::string{name} + "(";
+  for (std::size_t at = 0; (at = text.find(begin, at)) != std::string::npos;) {
+    const auto from = at + begin.size();
+    const auto end = find_outside(text, ')', from);
+    text.replace(at, end + 1 - at, as(std::string_view{text}.substr(from, end - from)));
+  }
+  return text;
+}
+
+std::string with_insists(std::string text, std::string_view condition) {
+  return expanded(std::move(text), "insists", [&](std::string_view x) { return replaced(condition, "{x}", x); });
+}
+
 std::size_t place_of(const entry& in, std::string_view argument) {
   const auto found = std::find(in.arguments.begin(), in.arguments.end(), argument);
   if (found == in.arguments.end()) fail(in.name, argument);

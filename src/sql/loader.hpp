@@ -66,6 +66,13 @@ ROWLOCK_EXPORT enlisted_texts enlisted_of(std::span<const entry> entries, const 
 ROWLOCK_EXPORT std::vector<std::string_view> split(std::string_view list);
 ROWLOCK_EXPORT std::size_t place_of(const entry& in, std::string_view argument);
 
+/// The first `what` from there on that is not inside brackets.
+std::size_t find_outside(std::string_view text, char what, std::size_t from = 0);
+/// The text with each `name(argument)` replaced by as(argument). `name` may begin with what comes before it.
+std::string expanded(std::string text, std::string_view name, const std::function<std::string(std::string_view)>& as);
+/// The same for insists(x), whether the set with the ticket x insists: `condition`, in which {x} is x.
+std::string with_insists(std::string text, std::string_view condition);
+
 /// Its name in the sheets.
 ROWLOCK_EXPORT std::string_view name_of(verb v) noexcept;
 

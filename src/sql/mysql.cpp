@@ -28,13 +28,9 @@ std::string json_table(std::string_view document, std::string_view arguments, co
   return out.append("))");
 }
 
-std::string with_tables(std::string text, const entry& of, std::string_view begin, std::string_view document) {
-  for (auto at = text.find(begin); at != std::string::npos; at = text.find(begin, at)) {
-    const auto end = text.find(')', at);
-    const auto arguments = text.substr(at + begin.size(), end - at - begin.size());
-    text.replace(at, end + 1 - at, json_table(document, arguments, of));
-  }
-  return text;
+std::string with_tables(std::string text, const entry& of, std::string_view name, std::string_view document) {
+  return expanded(std::move(text), name,
+                  [&](std::string_view arguments) { return json_table(document, arguments, of); });
 }
 
 // The name of a server among those of one replication: MariaDB has no server_uuid, but a server_id.
@@ -60,8 +56,12 @@ std::string guarded(const condition& by) {
 
 spelling as_sent(bool is_guarded, const condition& by) {
   const auto finish = [is_guarded, by](std::string text, const entry& of) {
-    auto out = with_tables(std::move(text), of, "wanted(", "?1");
-    out = with_tables(std::move(out), of, "locked(", "@rowlock.shares");
+    auto out = with_insists(std::move(text),
+                            "({x}.room < -1 AND {x}.enqueued_at <= SYSDATE(6) - INTERVAL 100000 MICROSECOND "
+                            "AND ({x}.enqueued_at > SYSDATE(6) - INTERVAL 1100000 MICROSECOND "
+                            "OR us(SYSDATE(6)) % 5000000 < 1000000))");
+    out = with_tables(std::move(out), of, "wanted", "?1");
+    out = with_tables(std::move(out), of, "locked", "@rowlock.shares");
     out = replaced(out, "{guarded}", is_guarded ? " AND " + guarded(by) : "");
     out = replaced(out, "{where guarded}", is_guarded ? "\nWHERE " + guarded(by) : "");
     out = replaced(replaced(out, "{values} ", is_guarded ? "SELECT " : "VALUES ("), "{end}", is_guarded ? "" : ")");

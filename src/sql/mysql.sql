@@ -5,6 +5,7 @@
 -- /*!80000 ... */. `rowlock_` is replaced by the place of the tables and their prefix; `:name` is an argument. The
 -- requests of a batch are one JSON document, :requests. Also replaced are:
 --
+--   insists(x)         The ticket x is that of a set that insists now: see below.
 --   us(x)              Microseconds of a time since 1970: TIMESTAMPDIFF(MICROSECOND, '1970-01-01', x).
 --   wanted(a, b)       The requests of a batch as rows with these arguments:
 --                      JSON_TABLE(:requests, '$[*]' COLUMNS (...)).
@@ -538,13 +539,10 @@ SET l.owner = NULL, l.thread = NULL, l.note = NULL, l.version = GREATEST(l.versi
 -- A ticket that is committed between this and grant, with a lower number, came later.
 -- read: in a statement of its own, which reads without locks: a writing statement would wait for tickets that others
 --   are changing
-SELECT owner, ticket, attempt, lease FROM rowlock_waiter
-WHERE name = :name AND expires_at > SYSDATE(6) AND COALESCE(lease, 1) <> 0
-  AND (COALESCE(room, -1) <> -2 OR (rowlock_waiter.room < -1
-    AND rowlock_waiter.enqueued_at <= SYSDATE(6) - INTERVAL 100000 MICROSECOND
-    AND (rowlock_waiter.enqueued_at > SYSDATE(6) - INTERVAL 1100000 MICROSECOND
-      OR us(SYSDATE(6)) % 5000000 < 1000000)))
-ORDER BY ticket LIMIT 1;
+SELECT q.owner, q.ticket, q.attempt, q.lease FROM rowlock_waiter q
+WHERE q.name = :name AND q.expires_at > SYSDATE(6) AND COALESCE(q.lease, 1) <> 0
+  AND (COALESCE(q.room, -1) <> -2 OR insists(q))
+ORDER BY q.ticket LIMIT 1;
 
 -- name: grant(name, acquisition, ticket, attempt) -> acquisition
 -- doing: releasing
@@ -1073,13 +1071,14 @@ SELECT name FROM rowlock_lock WHERE name = :name AND NOT waiting;
 -- no row: no client waits, or the name does not look free
 -- read: the attempt begins with the id that ends the owner
 SELECT q.owner, NULL, EXISTS (SELECT 1 FROM rowlock_waiter b
-    WHERE b.name = :name AND b.ticket < q.ticket AND b.expires_at > SYSDATE(6) AND COALESCE(b.lease, 1) <> 0)
+    WHERE b.name = :name AND b.ticket < q.ticket AND b.expires_at > SYSDATE(6) AND COALESCE(b.lease, 1) <> 0
+      AND (COALESCE(b.room, -1) <> -2 OR insists(b)))
 FROM rowlock_waiter q
 WHERE q.name = :name AND q.expires_at > SYSDATE(6) AND COALESCE(q.lease, 1) <> 0
   AND RIGHT(q.owner, 16) <> LEFT(:attempt, 16)
   AND NOT EXISTS (SELECT 1 FROM rowlock_lock l
     WHERE l.name = :name AND l.owner <> '(shared)' AND (l.expires_at IS NULL OR l.expires_at > SYSDATE(6)))
-ORDER BY q.ticket LIMIT 1;
+ORDER BY COALESCE(q.room, -1) = -2 AND NOT insists(q), q.ticket LIMIT 1;
 
 -- name: turn(name, turn, room, patience) -> name, is_behind, has_ticket, looks_free, left, version, holding, waiting
 -- doing: waiting in turn
@@ -1091,10 +1090,7 @@ ORDER BY q.ticket LIMIT 1;
 --   and if it claims too late, it takes another
 SELECT :name, EXISTS (SELECT 1 FROM rowlock_waiter b
     WHERE b.name = :name AND b.ticket < :turn AND b.expires_at > SYSDATE(6) AND COALESCE(b.lease, 1) <> 0
-      AND CASE WHEN :patience = 0 THEN TRUE WHEN b.room = -2 OR (b.room < -1 AND :patience > 0) THEN (b.room < -1
-          AND b.enqueued_at <= SYSDATE(6) - INTERVAL 100000 MICROSECOND
-          AND (b.enqueued_at > SYSDATE(6) - INTERVAL 1100000 MICROSECOND
-            OR us(SYSDATE(6)) % 5000000 < 1000000))
+      AND CASE WHEN :patience = 0 THEN TRUE WHEN b.room = -2 OR (b.room < -1 AND :patience > 0) THEN insists(b)
         WHEN :patience < 0 THEN TRUE
         ELSE :room >= 0 AND b.enqueued_at <= SYSDATE(6) - INTERVAL :patience MICROSECOND END
       AND (COALESCE(b.room, -1) <> 9223372036854775807 OR :room <> 9223372036854775807)),
@@ -1108,10 +1104,7 @@ FROM (SELECT 1) one LEFT JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = :
 SELECT w.name, EXISTS (SELECT 1 FROM rowlock_waiter b
     WHERE b.name = CAST(w.name AS BINARY) AND b.ticket < w.turn AND b.expires_at > SYSDATE(6)
       AND COALESCE(b.lease, 1) <> 0
-      AND CASE WHEN w.patience = 0 THEN TRUE WHEN b.room = -2 OR (b.room < -1 AND w.patience > 0) THEN (b.room < -1
-          AND b.enqueued_at <= SYSDATE(6) - INTERVAL 100000 MICROSECOND
-          AND (b.enqueued_at > SYSDATE(6) - INTERVAL 1100000 MICROSECOND
-            OR us(SYSDATE(6)) % 5000000 < 1000000))
+      AND CASE WHEN w.patience = 0 THEN TRUE WHEN b.room = -2 OR (b.room < -1 AND w.patience > 0) THEN insists(b)
         WHEN w.patience < 0 THEN TRUE
         ELSE w.room >= 0 AND b.enqueued_at <= SYSDATE(6) - INTERVAL w.patience MICROSECOND END
       AND (COALESCE(b.room, -1) <> 9223372036854775807 OR w.room <> 9223372036854775807)),

@@ -19,16 +19,36 @@ std::string with_finite_times(std::string text) {
   return text;
 }
 
-// us(…) to its closing bracket, with balanced brackets inside.
 std::string with_microseconds(std::string text) {
-  constexpr std::string_view begin = " us(";
-  for (auto at = text.find(begin); at != std::string::npos; at = text.find(begin, at)) {
-    auto end = at + begin.size();
-    for (int depth = 1; depth > 0; ++end) depth += text[end] == '(' ? 1 : text[end] == ')' ? -1 : 0;
-    text.insert(end, " * 1000000)::bigint");
-    text.replace(at, begin.size(), " (extract(epoch FROM ");
-  }
-  return text;
+  return expanded(std::move(text), " us", [](std::string_view of) {
+    return " (extract(epoch FROM " + std::string{of} + ") * 1000000)::bigint";
+  });
+}
+
+// The tickets are read in the order of the index, and no more of them than needed.
+std::string first_of(std::string_view which) {
+  const auto part = "(SELECT q.owner, q.name FROM rowlock_waiter q WHERE " + std::string{which} +
+                    " AND q.expires_at > clock_timestamp() AND ";
+  return "(" + part + "(q.room IS DISTINCT FROM -2 OR insists(q)) ORDER BY q.ticket LIMIT 1)\n    UNION ALL " + part +
+         "q.room = -2 ORDER BY q.ticket LIMIT 1) LIMIT 1)";
+}
+
+// notify_first(teller, which): the first of these tickets, unless it is of the client `teller`. A text that is no name,
+// or an owner that is no client's id, is not notified: such a ticket was written by hand, and NOTIFY would refuse it.
+std::string notify_first(std::string_view arguments) {
+  const auto comma = find_outside(arguments, ',');
+  return "(SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM first_of(" +
+         std::string{arguments.substr(comma + 2)} + ") q\n    WHERE right(q.owner, 16) <> " +
+         std::string{arguments.substr(0, comma)} +
+         " AND octet_length(right(q.owner, 16)) = 16 AND octet_length(q.name) <= 255)";
+}
+
+std::string with_notices(std::string text) {
+  text = expanded(expanded(std::move(text), "notify_first", notify_first), "first_of", first_of);
+  return with_insists(std::move(text),
+                      "({x}.room < -1 AND {x}.enqueued_at <= clock_timestamp() - interval '100 milliseconds'\n    "
+                      "AND ({x}.enqueued_at > clock_timestamp() - interval '1100 milliseconds' "
+                      "OR us(clock_timestamp()) % 5000000 < 1000000))");
 }
 
 std::string setting(std::string_view name, std::string_view value) {
@@ -70,7 +90,7 @@ spelling as_sent(const choices& with) {
     out = replaced(out, "{guarded}", with.is_guarded ? guarded(with.may_relax) : "");
     out = replaced(out, "{after_all}", "repeat(convert_from('\\xf48fbfbf', 'UTF8'), 64)");
     out = replaced(out, "{briefly}", with.transaction_pooling ? setting("lock_timeout", "100ms") : std::string{});
-    return with_microseconds(with_finite_times(std::move(out)));
+    return with_microseconds(with_finite_times(with_notices(std::move(out))));
   };
   return {.sign = '$', .finish = finish};
 }

@@ -16,6 +16,10 @@
 --                 guard is not relaxed or, for a client that has seen it relaxed, no crash was since. Otherwise nothing.
 --                 Where it does not hold, a statement locks and grants nothing.
 --   {after_all}   A text that is after all names.
+--   insists(x)    The ticket x is that of a set that insists now: see below.
+--   first_of(which)   The first of these tickets q that have not expired: of a set that need not wait in turn only if
+--                 there is no other, unless the set insists.
+--   notify_first(client, which)   pg_notify( for its client, unless that is this one: then NULL.
 --   {briefly}     With transaction_pooling AND set_config('lock_timeout', '100ms', true) IS NOT NULL. Elsewhere nothing.
 --
 -- If the server refuses notifications, a statement that notifies is sent again with nullif('', '') || concat( in place
@@ -210,12 +214,9 @@ RETURNING l.acquisition, l.version, g.lease;
 WITH seen AS MATERIALIZED (
   SELECT owner, expires_at, waiting, acquisition, version FROM rowlock_lock WHERE name = :name::text),
 queue AS MATERIALIZED (
-  SELECT EXISTS (SELECT FROM rowlock_waiter
+  SELECT EXISTS (SELECT FROM rowlock_waiter q
       WHERE name = :name::text AND ticket < :turn::bigint AND expires_at > clock_timestamp()
-        AND (:patience::bigint = 0 OR ((rowlock_waiter.room < -1
-            AND rowlock_waiter.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
-            AND (rowlock_waiter.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
-              OR us(clock_timestamp()) % 5000000 < 1000000)) AND NOT EXISTS (
+        AND (:patience::bigint = 0 OR (insists(q) AND NOT EXISTS (
           SELECT FROM seen WHERE expires_at <= clock_timestamp() - interval '1 second')))
         AND attempt IS DISTINCT FROM (SELECT acquisition FROM seen)) AS is_behind,
     :ticket::bigint = 0 OR :patience::bigint > 0
@@ -463,10 +464,7 @@ FROM (
       q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds'{guarded} AS granted
     FROM rowlock_waiter q
     WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
-      AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1
-          AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
-          AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
-            OR us(clock_timestamp()) % 5000000 < 1000000)))
+      AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR insists(q))
     ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) waits_in_turn
     UNION ALL SELECT * FROM (
     SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
@@ -502,10 +500,7 @@ FROM (
       q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds'{guarded} AS granted
     FROM rowlock_waiter q
     WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
-      AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1
-          AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
-          AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
-            OR us(clock_timestamp()) % 5000000 < 1000000)))
+      AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR insists(q))
     ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) waits_in_turn
     UNION ALL SELECT * FROM (
     SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
@@ -571,11 +566,7 @@ WHERE name = (SELECT name FROM rowlock_lock
     AND expires_at > clock_timestamp(){durably}
   FOR NO KEY UPDATE SKIP LOCKED)
 RETURNING acquisition,
-  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-    SELECT q.owner, q.name FROM rowlock_waiter q
-    WHERE q.name = :name::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-  WHERE right(q.owner, 16) <> left(:acquisition::text, 16) AND octet_length(right(q.owner, 16)) = 16
-    AND octet_length(q.name) <= 255);
+  notify_first(left(:acquisition::text, 16), q.name = :name::text);
 -- batch:
 UPDATE rowlock_lock l SET expires_at = l.acquired_at + w.stay * interval '1 microsecond', thread = '(released)'
 FROM (SELECT w.* FROM (
@@ -587,11 +578,7 @@ FROM (SELECT w.* FROM (
   FOR NO KEY UPDATE SKIP LOCKED) own) w
 WHERE l.name = w.name COLLATE "C"
 RETURNING l.acquisition,
-  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-    SELECT q.owner, q.name FROM rowlock_waiter q
-    WHERE q.name = l.name AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-  WHERE right(q.owner, 16) <> left(l.acquisition, 16) AND octet_length(right(q.owner, 16)) = 16
-    AND octet_length(q.name) <= 255);
+  notify_first(left(l.acquisition, 16), q.name = l.name);
 
 -- name: free(name, version) -> name
 -- doing: freeing
@@ -613,13 +600,7 @@ WITH freed AS (
 spent AS (
   DELETE FROM rowlock_waiter w USING freed WHERE w.name = freed.name AND w.attempt = freed.acquisition)
 SELECT freed.name,
-  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-    SELECT q.owner, q.name FROM rowlock_waiter q
-    WHERE q.name = :name::text AND q.expires_at > clock_timestamp()
-      AND q.attempt IS DISTINCT FROM freed.acquisition
-    ORDER BY q.ticket LIMIT 1) q
-  WHERE right(q.owner, 16) <> left('', 16) AND octet_length(right(q.owner, 16)) = 16
-    AND octet_length(q.name) <= 255)
+  notify_first('', q.name = :name::text AND q.attempt IS DISTINCT FROM freed.acquisition)
 FROM freed;
 
 -- ---- Sharing --------------------------------------------------------------------------------------------------------
@@ -817,12 +798,8 @@ UPDATE rowlock_lock l SET sharers = l.sharers - g.permits,
 FROM gone g WHERE l.name = :name::text
 RETURNING :acquisition::text, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT FROM rowlock_waiter q
     WHERE q.name = :name::text AND q.room BETWEEN 0 AND 9223372036854775806)) THEN
-  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-    SELECT q.owner, q.name FROM rowlock_waiter q
-    WHERE q.name = :name::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-  WHERE right(q.owner, 16) <> CASE WHEN :expired::bigint = 0 THEN left(:acquisition::text, 16) ELSE '' END
-    AND octet_length(right(q.owner, 16)) = 16
-    AND octet_length(q.name) <= 255) END, l.waiting;
+  notify_first(CASE WHEN :expired::bigint = 0 THEN left(:acquisition::text, 16) ELSE '' END, q.name = :name::text) END,
+  l.waiting;
 -- batch: the permits of all shares of a name are taken off at once
 WITH own AS MATERIALIZED (
   SELECT k.*, clock_timestamp() AS at FROM (
@@ -847,11 +824,7 @@ freed AS (
   WHERE l.name = g.name
   RETURNING g.acquisitions, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT FROM rowlock_waiter q
       WHERE q.name = l.name AND q.room BETWEEN 0 AND 9223372036854775806)) THEN
-    (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-      SELECT q.owner, q.name FROM rowlock_waiter q
-      WHERE q.name = l.name AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-    WHERE right(q.owner, 16) <> g.teller AND octet_length(right(q.owner, 16)) = 16
-      AND octet_length(q.name) <= 255) END AS told, l.waiting)
+    notify_first(g.teller, q.name = l.name) END AS told, l.waiting)
 SELECT unnest(acquisitions), told, waiting FROM freed;
 -- batch skipping:
 WITH own AS MATERIALIZED (
@@ -877,11 +850,7 @@ freed AS (
   WHERE l.name = g.name
   RETURNING g.acquisitions, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT FROM rowlock_waiter q
       WHERE q.name = l.name AND q.room BETWEEN 0 AND 9223372036854775806)) THEN
-    (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-      SELECT q.owner, q.name FROM rowlock_waiter q
-      WHERE q.name = l.name AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-    WHERE right(q.owner, 16) <> g.teller AND octet_length(right(q.owner, 16)) = 16
-      AND octet_length(q.name) <= 255) END AS told, l.waiting)
+    notify_first(g.teller, q.name = l.name) END AS told, l.waiting)
 SELECT unnest(acquisitions), told, waiting FROM freed;
 
 -- name: upgrade_share(name, acquisition, owner, thread, note) -> acquisition, version, left
@@ -1023,10 +992,7 @@ kept AS (
 SELECT w.attempt, NOT EXISTS (SELECT FROM rowlock_waiter b
     WHERE b.name = w.name AND b.ticket < w.ticket AND b.expires_at > clock_timestamp()
       AND (b.room IS DISTINCT FROM 9223372036854775807 OR w.room IS DISTINCT FROM 9223372036854775807)
-      AND (b.room IS DISTINCT FROM -2 OR (b.room < -1
-          AND b.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
-          AND (b.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
-            OR us(clock_timestamp()) % 5000000 < 1000000)))
+      AND (b.room IS DISTINCT FROM -2 OR insists(b))
       AND NOT EXISTS (SELECT FROM rowlock_lock l WHERE l.name = b.name AND l.acquisition = b.attempt))
         AND (NOT EXISTS (SELECT FROM rowlock_lock l
     WHERE l.name = w.name AND l.owner IS NOT NULL AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp()))
@@ -1044,12 +1010,8 @@ FROM wanted u JOIN rowlock_waiter w ON w.ticket = u.ticket AND w.attempt = u.att
 WITH gone AS (DELETE FROM rowlock_waiter WHERE ticket = :ticket::bigint AND attempt = :attempt::text{relaxed}{briefly})
 SELECT w.attempt, CASE WHEN NOT EXISTS (SELECT FROM rowlock_lock l
     WHERE l.name = w.name AND l.owner <> '(shared)' AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp())) THEN
-  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-    SELECT q.owner, q.name FROM rowlock_waiter q
-    WHERE q.name = w.name AND q.expires_at > clock_timestamp() AND right(q.owner, 16) <> left(w.attempt, 16)
-      ORDER BY q.ticket LIMIT 1) q
-  WHERE right(q.owner, 16) <> left(w.attempt, 16) AND octet_length(right(q.owner, 16)) = 16
-    AND octet_length(q.name) <= 255) END FROM (SELECT :name::text AS name, :attempt::text AS attempt) w;
+  notify_first(left(w.attempt, 16), q.name = w.name AND right(q.owner, 16) <> left(w.attempt, 16)) END
+FROM (SELECT :name::text AS name, :attempt::text AS attempt) w;
 -- batch:
 WITH wanted AS MATERIALIZED (
   SELECT * FROM unnest(:name::text[], :attempt::text[], :ticket::bigint[]) AS u (name, attempt, ticket)),
@@ -1058,12 +1020,8 @@ gone AS (
   WHERE t.ticket = u.ticket AND t.attempt = u.attempt{relaxed}{briefly})
 SELECT w.attempt, CASE WHEN NOT EXISTS (SELECT FROM rowlock_lock l
     WHERE l.name = w.name AND l.owner <> '(shared)' AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp())) THEN
-  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-    SELECT q.owner, q.name FROM rowlock_waiter q
-    WHERE q.name = w.name AND q.expires_at > clock_timestamp() AND right(q.owner, 16) <> left(w.attempt, 16)
-      ORDER BY q.ticket LIMIT 1) q
-  WHERE right(q.owner, 16) <> left(w.attempt, 16) AND octet_length(right(q.owner, 16)) = 16
-    AND octet_length(q.name) <= 255) END FROM wanted w;
+  notify_first(left(w.attempt, 16), q.name = w.name AND right(q.owner, 16) <> left(w.attempt, 16)) END
+FROM wanted w;
 
 -- name: withdraw(name, attempt) -> anything
 -- doing: waiting in turn
@@ -1119,10 +1077,8 @@ RETURNING name;
 -- no row: no client waits, or the name does not look free
 -- read: an attempt begins with the id that ends the name of its client's channel. A text that is no name, or an owner
 --   that is no client's id, is not notified: such a ticket was written by hand, and NOTIFY would refuse it.
-SELECT q.owner, pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-  SELECT q.owner, q.name FROM rowlock_waiter q
-  WHERE q.name = :name::text AND q.expires_at > clock_timestamp() AND right(q.owner, 16) <> left(:attempt::text, 16)
-  ORDER BY q.ticket LIMIT 1) q, (SELECT :name::text AS name) w
+SELECT q.owner, pg_notify('rowlock_' || right(q.owner, 16), q.name)::text
+FROM first_of(q.name = :name::text AND right(q.owner, 16) <> left(:attempt::text, 16)) q, (SELECT :name::text AS name) w
 WHERE NOT EXISTS (SELECT FROM rowlock_lock l
     WHERE l.name = w.name AND l.owner <> '(shared)' AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp()))
       AND octet_length(right(q.owner, 16)) = 16 AND octet_length(q.name) <= 255{relaxed}{briefly};
@@ -1137,10 +1093,7 @@ WHERE NOT EXISTS (SELECT FROM rowlock_lock l
 SELECT :name::text, EXISTS (SELECT FROM rowlock_waiter b
     WHERE b.name = :name::text AND b.ticket < :turn::bigint AND b.expires_at > clock_timestamp()
       AND CASE WHEN :patience::bigint = 0 THEN true WHEN b.room = -2 OR (b.room < -1 AND :patience::bigint > 0)
-        THEN (b.room < -1
-          AND b.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
-          AND (b.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
-            OR us(clock_timestamp()) % 5000000 < 1000000))
+        THEN insists(b)
         WHEN :patience::bigint < 0 THEN true
         ELSE :room::bigint >= 0
           AND b.enqueued_at <= clock_timestamp() - :patience::bigint * interval '1 microsecond' END
@@ -1155,10 +1108,7 @@ FROM (SELECT) one LEFT JOIN rowlock_lock l ON l.name = :name::text;
 -- batch:
 SELECT w.name, EXISTS (SELECT FROM rowlock_waiter b
     WHERE b.name = w.name AND b.ticket < w.turn AND b.expires_at > clock_timestamp()
-      AND CASE WHEN w.patience = 0 THEN true WHEN b.room = -2 OR (b.room < -1 AND w.patience > 0) THEN (b.room < -1
-          AND b.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
-          AND (b.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
-            OR us(clock_timestamp()) % 5000000 < 1000000))
+      AND CASE WHEN w.patience = 0 THEN true WHEN b.room = -2 OR (b.room < -1 AND w.patience > 0) THEN insists(b)
         WHEN w.patience < 0 THEN true
         ELSE w.room >= 0 AND b.enqueued_at <= clock_timestamp() - w.patience * interval '1 microsecond' END
       AND (b.room IS DISTINCT FROM 9223372036854775807 OR w.room <> 9223372036854775807)
@@ -1202,11 +1152,8 @@ SELECT pg_notify('rowlock_' || right(:owner::text, 16), '')::text;
 --   next may be able to share it.
 SELECT name, CASE WHEN NOT EXISTS (SELECT FROM rowlock_lock l
     WHERE l.name = w.name AND l.owner <> '(shared)' AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp())) THEN
-  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-    SELECT q.owner, q.name FROM rowlock_waiter q
-    WHERE q.name = w.name AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-  WHERE right(q.owner, 16) <> left('', 16) AND octet_length(right(q.owner, 16)) = 16
-    AND octet_length(q.name) <= 255) END FROM (
+  notify_first('', q.name = w.name) END
+FROM (
     SELECT DISTINCT name FROM (SELECT name, expires_at FROM rowlock_waiter
       WHERE name > :name::text ORDER BY name, ticket LIMIT :number::bigint) page) w;
 

@@ -1,10 +1,19 @@
+#include <utility>
+
 #include "sql/loader.hpp"
 
 namespace rowlock::inline v1::sheets {
 
 namespace {
 
-spelling as_sent() { return {.is_one_line = true}; }
+spelling as_sent(bool is_one_line = true) {
+  const auto finish = [](std::string text, const entry& /*of*/) {
+    return with_insists(std::move(text),
+                        "({x}.room < -1 AND {x}.enqueued_at <= clock_us() - 100000 "
+                        "AND ({x}.enqueued_at > clock_us() - 1100000 OR clock_us() % 5000000 < 1000000))");
+  };
+  return {.is_one_line = is_one_line, .finish = finish};
+}
 
 }  // namespace
 
@@ -26,7 +35,8 @@ std::vector<passage> sqlite_passages(std::string_view prefix) {
   const auto entries = read_sheet(sqlite_text());
   const auto place = std::string{"\"main\"."}.append(prefix);
   return passages_of(head, sqlite_text(),
-                     {sheet_of(entries, {}, {.prefix = prefix, .place = "main."}), enlisted_of(entries, {}, place)});
+                     {sheet_of(entries, as_sent(false), {.prefix = prefix, .place = "main."}),
+                      enlisted_of(entries, as_sent(false), place)});
 }
 
 }  // namespace rowlock::inline v1::sheets

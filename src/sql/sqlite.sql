@@ -16,7 +16,7 @@
 -- row begins above the floor. The floor is read under the write lock.
 --
 -- A set that waits for all of its names has a ticket with room < -1 in each queue. For a second in every five seconds
--- it insists: the names are kept free for it.
+-- it insists: the names are kept free for it. insists(x) is replaced: whether that of the ticket x does now.
 
 -- ---- Acquiring -------------------------------------------------------------------------------------------------------
 
@@ -278,8 +278,7 @@ WHERE name = :name AND acquisition = :acquisition AND owner IS NOT NULL
 SELECT q.owner, q.ticket, q.attempt, q.lease FROM rowlock_waiter q
 WHERE q.name = :name AND q.expires_at > clock_us() AND q.lease IS NOT 0
   AND (q.room IS NOT -2
-    OR (q.room < -1 AND q.enqueued_at <= clock_us() - 100000
-      AND (q.enqueued_at > clock_us() - 1100000 OR clock_us() % 5000000 < 1000000)))
+    OR insists(q))
 ORDER BY q.ticket LIMIT 1;
 
 -- name: grant(name, acquisition, ticket, attempt) -> acquisition
@@ -554,8 +553,7 @@ SELECT :name,
     WHERE q.name = :name AND q.ticket < :turn AND q.expires_at > clock_us() AND q.lease IS NOT 0
     AND CASE WHEN :patience = 0 THEN 1
       WHEN q.room = -2 OR (q.room < -1 AND :patience > 0)
-        THEN (q.room < -1 AND q.enqueued_at <= clock_us() - 100000
-          AND (q.enqueued_at > clock_us() - 1100000 OR clock_us() % 5000000 < 1000000))
+        THEN insists(q)
       WHEN :patience < 0 THEN 1
       ELSE :room >= 0 AND q.enqueued_at <= clock_us() - :patience END
     AND (q.room IS NOT 9223372036854775807 OR :room <> 9223372036854775807)),

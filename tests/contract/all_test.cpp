@@ -216,13 +216,6 @@ TEST_P(all_of_several, that_overlap_are_counted_exactly_and_end) {
 // A release passes over a set that needs another name, too, and grants the name to the ticket after it. The set waits
 // with its client's first ticket of the name.
 TEST_P(all_of_several, do_not_delay_the_waiters_that_come_after_them) {
-  using std::chrono::system_clock;
-  // Not in the moments in which it insists: the first second of its wait, and one in five by the clock.
-  const auto does_not_insist = [from = system_clock::now()] {
-    const auto now = system_clock::now();
-    const auto of_the_clock = now.time_since_epoch() % 5s;
-    return now - from > 1200ms && of_the_clock > 1200ms && of_the_clock < 3s;
-  };
   EXPECT_TRUE(takes_at_most(300ms, [&] {
     auto one = other_.acquire("stock/1", with());
     auto two = other_.acquire("stock/2", with());
@@ -234,7 +227,7 @@ TEST_P(all_of_several, do_not_delay_the_waiters_that_come_after_them) {
       locks_.acquire("stock/1", fair(), std::move(stop)).release();
       return std::chrono::steady_clock::now();
     }};
-    EXPECT_TRUE(eventually([&] { return db().tickets() == 3; }) && eventually(does_not_insist));
+    EXPECT_TRUE(eventually([&] { return db().tickets() == 3; }) && sets_cease_to_insist());
     const auto released = std::chrono::steady_clock::now();
     one.release();
     const auto took = next.get() - released;

@@ -102,6 +102,15 @@ lock_options contract::with(lock_options options) {
   return options;
 }
 
+bool sets_cease_to_insist() {
+  using std::chrono::system_clock;
+  return eventually([from = system_clock::now()] {
+    const auto now = system_clock::now();
+    const auto of_the_clock = now.time_since_epoch() % 5s;
+    return now - from > 1200ms && of_the_clock > 1200ms && of_the_clock < 3s;
+  });
+}
+
 std::uint64_t sent(const client& by, std::string_view operation) {
   std::uint64_t out = 0;
   for (const auto& each : by.stats().statements)

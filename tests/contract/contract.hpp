@@ -94,6 +94,10 @@ class two_clients : public one_client {
 /// How many statements the client has sent, or those of one kind, as its statistics call it.
 std::uint64_t sent(const client& by, std::string_view operation = {});
 
+/// Waits for a moment in which no set that waits by now insists: not in the first second of its wait, nor in one in
+/// five by the clock.
+bool sets_cease_to_insist();
+
 /// Calls work(0), work(1), …, each on a thread of its own, until all have returned.
 template <class Number, class Work>
 void on_threads(Number number, Work work) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "contract/contract.hpp"
+#include "support/takes_at_most.hpp"
 #include "support/test_thread.hpp"
 #include "support/tier.hpp"
 
@@ -185,6 +186,56 @@ TEST_P(beside_a_set, a_name_that_is_free_for_a_second_is_granted) {
       return out;
     })) << each.what;
   }
+}
+
+/// How another client makes a name free for which this one waits.
+struct way_to_free {
+  std::string_view what;
+  held_lock (*holds)(client& locks, const lock_name& name, const lock_options& options);
+  void (*frees)(client& locks, held_lock& held);
+};
+
+constexpr auto holds_alone = [](client& locks, const lock_name& name, const lock_options& options) {
+  return locks.acquire(name, options);
+};
+constexpr way_to_free ways_to_free[] = {
+    {"a release", holds_alone, [](client& /*locks*/, held_lock& held) { held.release(); }},
+    {"by force", holds_alone, [](client& locks, held_lock& held) { EXPECT_TRUE(locks.force_release(held.name())); }},
+    {"the release of a share",
+     [](client& locks, const lock_name& name, const lock_options& /*by unique_index*/) {
+       return locks.acquire_shared(name);
+     },
+     [](client& /*locks*/, held_lock& held) { held.release(); }},
+    {"a release before its time",
+     [](client& locks, const lock_name& name, const lock_options& options) {
+       auto longer = options;
+       longer.at_least = 200ms;
+       return locks.acquire(name, longer);
+     },
+     [](client& /*locks*/, held_lock& held) { held.release(); }}};
+
+// A set that came before does not insist most of the time. Without a notification a waiter looks every 2 s.
+TEST_P(beside_a_set, a_waiter_behind_it_is_woken_when_the_name_becomes_free) {
+  auto other = connect();
+  const auto for_hours = other.acquire("for hours", with());
+  background first{[&](std::stop_token stop) { return locks_.try_acquire_for("for hours", patience, with(), stop); }};
+  EXPECT_FALSE(first.is_done_within(1s)) << "meanwhile its client begins to listen";
+  int names = 0;
+  for (const auto& each : ways_to_free)
+    EXPECT_TRUE(takes_at_most(300ms, [&] {
+      const lock_name name{"freed/" + std::to_string(++names)};
+      auto held = each.holds(other, name, with());
+      const auto set = db().enqueue_set(name.view(), 2s);
+      background waiter{[&](std::stop_token stop) { return locks_.try_acquire_for(name, patience, with(), stop); }};
+      EXPECT_TRUE(eventually([&] { return db().tickets() == 3; }) && sets_cease_to_insist());
+      const stopwatch since;
+      each.frees(other, held);
+      EXPECT_TRUE(waiter.get());
+      const auto took = since.elapsed();
+      db().erase_ticket(set);
+      return took;
+    })) << each.what;
+  first.stop();
 }
 
 // With a name that a waiting set keeps free, and one that the set waits for.

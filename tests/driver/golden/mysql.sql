@@ -316,13 +316,10 @@ SET l.owner = NULL, l.thread = NULL, l.note = NULL, l.version = GREATEST(l.versi
 
 --- MySQL, MariaDB, MySQL guarded, MariaDB guarded
 
-SELECT owner, ticket, attempt, lease FROM place.rowlock_waiter
-WHERE name = ? AND expires_at > SYSDATE(6) AND COALESCE(lease, 1) <> 0
-  AND (COALESCE(room, -1) <> -2 OR (place.rowlock_waiter.room < -1
-    AND place.rowlock_waiter.enqueued_at <= SYSDATE(6) - INTERVAL 100000 MICROSECOND
-    AND (place.rowlock_waiter.enqueued_at > SYSDATE(6) - INTERVAL 1100000 MICROSECOND
-      OR TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6)) % 5000000 < 1000000)))
-ORDER BY ticket LIMIT 1
+SELECT q.owner, q.ticket, q.attempt, q.lease FROM place.rowlock_waiter q
+WHERE q.name = ? AND q.expires_at > SYSDATE(6) AND COALESCE(q.lease, 1) <> 0
+  AND (COALESCE(q.room, -1) <> -2 OR (q.room < -1 AND q.enqueued_at <= SYSDATE(6) - INTERVAL 100000 MICROSECOND AND (q.enqueued_at > SYSDATE(6) - INTERVAL 1100000 MICROSECOND OR TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6)) % 5000000 < 1000000)))
+ORDER BY q.ticket LIMIT 1
 
 --- MySQL, MariaDB
 
@@ -733,22 +730,20 @@ SELECT name FROM place.rowlock_lock WHERE name = ? AND NOT waiting
 --- MySQL, MariaDB, MySQL guarded, MariaDB guarded
 
 SELECT q.owner, NULL, EXISTS (SELECT 1 FROM place.rowlock_waiter b
-    WHERE b.name = ? AND b.ticket < q.ticket AND b.expires_at > SYSDATE(6) AND COALESCE(b.lease, 1) <> 0)
+    WHERE b.name = ? AND b.ticket < q.ticket AND b.expires_at > SYSDATE(6) AND COALESCE(b.lease, 1) <> 0
+      AND (COALESCE(b.room, -1) <> -2 OR (b.room < -1 AND b.enqueued_at <= SYSDATE(6) - INTERVAL 100000 MICROSECOND AND (b.enqueued_at > SYSDATE(6) - INTERVAL 1100000 MICROSECOND OR TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6)) % 5000000 < 1000000))))
 FROM place.rowlock_waiter q
 WHERE q.name = ? AND q.expires_at > SYSDATE(6) AND COALESCE(q.lease, 1) <> 0
   AND RIGHT(q.owner, 16) <> LEFT(?, 16)
   AND NOT EXISTS (SELECT 1 FROM place.rowlock_lock l
     WHERE l.name = ? AND l.owner <> '(shared)' AND (l.expires_at IS NULL OR l.expires_at > SYSDATE(6)))
-ORDER BY q.ticket LIMIT 1
+ORDER BY COALESCE(q.room, -1) = -2 AND NOT (q.room < -1 AND q.enqueued_at <= SYSDATE(6) - INTERVAL 100000 MICROSECOND AND (q.enqueued_at > SYSDATE(6) - INTERVAL 1100000 MICROSECOND OR TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6)) % 5000000 < 1000000)), q.ticket LIMIT 1
 
 --- MySQL, MariaDB, MySQL guarded, MariaDB guarded
 
 SELECT ?, EXISTS (SELECT 1 FROM place.rowlock_waiter b
     WHERE b.name = ? AND b.ticket < ? AND b.expires_at > SYSDATE(6) AND COALESCE(b.lease, 1) <> 0
-      AND CASE WHEN ? = 0 THEN TRUE WHEN b.room = -2 OR (b.room < -1 AND ? > 0) THEN (b.room < -1
-          AND b.enqueued_at <= SYSDATE(6) - INTERVAL 100000 MICROSECOND
-          AND (b.enqueued_at > SYSDATE(6) - INTERVAL 1100000 MICROSECOND
-            OR TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6)) % 5000000 < 1000000))
+      AND CASE WHEN ? = 0 THEN TRUE WHEN b.room = -2 OR (b.room < -1 AND ? > 0) THEN (b.room < -1 AND b.enqueued_at <= SYSDATE(6) - INTERVAL 100000 MICROSECOND AND (b.enqueued_at > SYSDATE(6) - INTERVAL 1100000 MICROSECOND OR TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6)) % 5000000 < 1000000))
         WHEN ? < 0 THEN TRUE
         ELSE ? >= 0 AND b.enqueued_at <= SYSDATE(6) - INTERVAL ? MICROSECOND END
       AND (COALESCE(b.room, -1) <> 9223372036854775807 OR ? <> 9223372036854775807)),
@@ -764,10 +759,7 @@ FROM (SELECT 1) one LEFT JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.na
 SELECT w.name, EXISTS (SELECT 1 FROM place.rowlock_waiter b
     WHERE b.name = CAST(w.name AS BINARY) AND b.ticket < w.turn AND b.expires_at > SYSDATE(6)
       AND COALESCE(b.lease, 1) <> 0
-      AND CASE WHEN w.patience = 0 THEN TRUE WHEN b.room = -2 OR (b.room < -1 AND w.patience > 0) THEN (b.room < -1
-          AND b.enqueued_at <= SYSDATE(6) - INTERVAL 100000 MICROSECOND
-          AND (b.enqueued_at > SYSDATE(6) - INTERVAL 1100000 MICROSECOND
-            OR TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6)) % 5000000 < 1000000))
+      AND CASE WHEN w.patience = 0 THEN TRUE WHEN b.room = -2 OR (b.room < -1 AND w.patience > 0) THEN (b.room < -1 AND b.enqueued_at <= SYSDATE(6) - INTERVAL 100000 MICROSECOND AND (b.enqueued_at > SYSDATE(6) - INTERVAL 1100000 MICROSECOND OR TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6)) % 5000000 < 1000000))
         WHEN w.patience < 0 THEN TRUE
         ELSE w.room >= 0 AND b.enqueued_at <= SYSDATE(6) - INTERVAL w.patience MICROSECOND END
       AND (COALESCE(b.room, -1) <> 9223372036854775807 OR w.room <> 9223372036854775807)),

@@ -118,12 +118,10 @@ RETURNING l.acquisition, l.version, g.lease
 WITH seen AS MATERIALIZED (
   SELECT owner, expires_at, waiting, acquisition, version FROM place.rowlock_lock WHERE name = $1::text),
 queue AS MATERIALIZED (
-  SELECT EXISTS (SELECT FROM place.rowlock_waiter
+  SELECT EXISTS (SELECT FROM place.rowlock_waiter q
       WHERE name = $1::text AND ticket < $8::bigint AND expires_at > clock_timestamp()
-        AND ($9::bigint = 0 OR ((place.rowlock_waiter.room < -1
-            AND place.rowlock_waiter.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
-            AND (place.rowlock_waiter.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
-              OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)) AND NOT EXISTS (
+        AND ($9::bigint = 0 OR ((q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)) AND NOT EXISTS (
           SELECT FROM seen WHERE expires_at <= clock_timestamp() - interval '1 second')))
         AND attempt IS DISTINCT FROM (SELECT acquisition FROM seen)) AS is_behind,
     $7::bigint = 0 OR $9::bigint > 0
@@ -287,10 +285,8 @@ FROM (
       q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AS granted
     FROM place.rowlock_waiter q
     WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
-      AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1
-          AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
-          AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
-            OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
+      AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
     ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) waits_in_turn
     UNION ALL SELECT * FROM (
     SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
@@ -328,10 +324,8 @@ FROM (
       q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AS granted
     FROM place.rowlock_waiter q
     WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
-      AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1
-          AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
-          AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
-            OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
+      AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
     ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) waits_in_turn
     UNION ALL SELECT * FROM (
     SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
@@ -376,11 +370,10 @@ WHERE name = (SELECT name FROM place.rowlock_lock
     AND expires_at > clock_timestamp()
   FOR NO KEY UPDATE SKIP LOCKED)
 RETURNING acquisition,
-  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-    SELECT q.owner, q.name FROM place.rowlock_waiter q
-    WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-  WHERE right(q.owner, 16) <> left($2::text, 16) AND octet_length(right(q.owner, 16)) = 16
-    AND octet_length(q.name) <= 255)
+  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM ((SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = $1::text AND q.expires_at > clock_timestamp() AND (q.room IS DISTINCT FROM -2 OR (q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000))) ORDER BY q.ticket LIMIT 1)
+    UNION ALL (SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = $1::text AND q.expires_at > clock_timestamp() AND q.room = -2 ORDER BY q.ticket LIMIT 1) LIMIT 1) q
+    WHERE right(q.owner, 16) <> left($2::text, 16) AND octet_length(right(q.owner, 16)) = 16 AND octet_length(q.name) <= 255)
 
 --- plain, durable_release, guarded
 
@@ -394,11 +387,10 @@ FROM (SELECT w.* FROM (
   FOR NO KEY UPDATE SKIP LOCKED) own) w
 WHERE l.name = w.name COLLATE "C"
 RETURNING l.acquisition,
-  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-    SELECT q.owner, q.name FROM place.rowlock_waiter q
-    WHERE q.name = l.name AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-  WHERE right(q.owner, 16) <> left(l.acquisition, 16) AND octet_length(right(q.owner, 16)) = 16
-    AND octet_length(q.name) <= 255)
+  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM ((SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = l.name AND q.expires_at > clock_timestamp() AND (q.room IS DISTINCT FROM -2 OR (q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000))) ORDER BY q.ticket LIMIT 1)
+    UNION ALL (SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = l.name AND q.expires_at > clock_timestamp() AND q.room = -2 ORDER BY q.ticket LIMIT 1) LIMIT 1) q
+    WHERE right(q.owner, 16) <> left(l.acquisition, 16) AND octet_length(right(q.owner, 16)) = 16 AND octet_length(q.name) <= 255)
 
 --- plain, durable_release, guarded
 
@@ -411,13 +403,10 @@ WITH freed AS (
 spent AS (
   DELETE FROM place.rowlock_waiter w USING freed WHERE w.name = freed.name AND w.attempt = freed.acquisition)
 SELECT freed.name,
-  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-    SELECT q.owner, q.name FROM place.rowlock_waiter q
-    WHERE q.name = $1::text AND q.expires_at > clock_timestamp()
-      AND q.attempt IS DISTINCT FROM freed.acquisition
-    ORDER BY q.ticket LIMIT 1) q
-  WHERE right(q.owner, 16) <> left('', 16) AND octet_length(right(q.owner, 16)) = 16
-    AND octet_length(q.name) <= 255)
+  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM ((SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = $1::text AND q.attempt IS DISTINCT FROM freed.acquisition AND q.expires_at > clock_timestamp() AND (q.room IS DISTINCT FROM -2 OR (q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000))) ORDER BY q.ticket LIMIT 1)
+    UNION ALL (SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = $1::text AND q.attempt IS DISTINCT FROM freed.acquisition AND q.expires_at > clock_timestamp() AND q.room = -2 ORDER BY q.ticket LIMIT 1) LIMIT 1) q
+    WHERE right(q.owner, 16) <> '' AND octet_length(right(q.owner, 16)) = 16 AND octet_length(q.name) <= 255)
 FROM freed
 
 --- plain, durable_release
@@ -584,12 +573,11 @@ UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
 FROM gone g WHERE l.name = $1::text
 RETURNING $2::text, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT FROM place.rowlock_waiter q
     WHERE q.name = $1::text AND q.room BETWEEN 0 AND 9223372036854775806)) THEN
-  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-    SELECT q.owner, q.name FROM place.rowlock_waiter q
-    WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-  WHERE right(q.owner, 16) <> CASE WHEN $3::bigint = 0 THEN left($2::text, 16) ELSE '' END
-    AND octet_length(right(q.owner, 16)) = 16
-    AND octet_length(q.name) <= 255) END, l.waiting
+  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM ((SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = $1::text AND q.expires_at > clock_timestamp() AND (q.room IS DISTINCT FROM -2 OR (q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000))) ORDER BY q.ticket LIMIT 1)
+    UNION ALL (SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = $1::text AND q.expires_at > clock_timestamp() AND q.room = -2 ORDER BY q.ticket LIMIT 1) LIMIT 1) q
+    WHERE right(q.owner, 16) <> CASE WHEN $3::bigint = 0 THEN left($2::text, 16) ELSE '' END AND octet_length(right(q.owner, 16)) = 16 AND octet_length(q.name) <= 255) END,
+  l.waiting
 
 --- plain, guarded, relaxed
 
@@ -616,11 +604,10 @@ freed AS (
   WHERE l.name = g.name
   RETURNING g.acquisitions, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT FROM place.rowlock_waiter q
       WHERE q.name = l.name AND q.room BETWEEN 0 AND 9223372036854775806)) THEN
-    (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-      SELECT q.owner, q.name FROM place.rowlock_waiter q
-      WHERE q.name = l.name AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-    WHERE right(q.owner, 16) <> g.teller AND octet_length(right(q.owner, 16)) = 16
-      AND octet_length(q.name) <= 255) END AS told, l.waiting)
+    (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM ((SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = l.name AND q.expires_at > clock_timestamp() AND (q.room IS DISTINCT FROM -2 OR (q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000))) ORDER BY q.ticket LIMIT 1)
+    UNION ALL (SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = l.name AND q.expires_at > clock_timestamp() AND q.room = -2 ORDER BY q.ticket LIMIT 1) LIMIT 1) q
+    WHERE right(q.owner, 16) <> g.teller AND octet_length(right(q.owner, 16)) = 16 AND octet_length(q.name) <= 255) END AS told, l.waiting)
 SELECT unnest(acquisitions), told, waiting FROM freed
 
 --- plain, guarded, relaxed
@@ -648,11 +635,10 @@ freed AS (
   WHERE l.name = g.name
   RETURNING g.acquisitions, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT FROM place.rowlock_waiter q
       WHERE q.name = l.name AND q.room BETWEEN 0 AND 9223372036854775806)) THEN
-    (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-      SELECT q.owner, q.name FROM place.rowlock_waiter q
-      WHERE q.name = l.name AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-    WHERE right(q.owner, 16) <> g.teller AND octet_length(right(q.owner, 16)) = 16
-      AND octet_length(q.name) <= 255) END AS told, l.waiting)
+    (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM ((SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = l.name AND q.expires_at > clock_timestamp() AND (q.room IS DISTINCT FROM -2 OR (q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000))) ORDER BY q.ticket LIMIT 1)
+    UNION ALL (SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = l.name AND q.expires_at > clock_timestamp() AND q.room = -2 ORDER BY q.ticket LIMIT 1) LIMIT 1) q
+    WHERE right(q.owner, 16) <> g.teller AND octet_length(right(q.owner, 16)) = 16 AND octet_length(q.name) <= 255) END AS told, l.waiting)
 SELECT unnest(acquisitions), told, waiting FROM freed
 
 --- plain, durable_release
@@ -738,10 +724,8 @@ kept AS (
 SELECT w.attempt, NOT EXISTS (SELECT FROM place.rowlock_waiter b
     WHERE b.name = w.name AND b.ticket < w.ticket AND b.expires_at > clock_timestamp()
       AND (b.room IS DISTINCT FROM 9223372036854775807 OR w.room IS DISTINCT FROM 9223372036854775807)
-      AND (b.room IS DISTINCT FROM -2 OR (b.room < -1
-          AND b.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
-          AND (b.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
-            OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
+      AND (b.room IS DISTINCT FROM -2 OR (b.room < -1 AND b.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (b.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
       AND NOT EXISTS (SELECT FROM place.rowlock_lock l WHERE l.name = b.name AND l.acquisition = b.attempt))
         AND (NOT EXISTS (SELECT FROM place.rowlock_lock l
     WHERE l.name = w.name AND l.owner IS NOT NULL AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp()))
@@ -754,12 +738,11 @@ FROM wanted u JOIN place.rowlock_waiter w ON w.ticket = u.ticket AND w.attempt =
 WITH gone AS (DELETE FROM place.rowlock_waiter WHERE ticket = $3::bigint AND attempt = $2::text AND set_config('synchronous_commit', 'off', true) IS NOT NULL)
 SELECT w.attempt, CASE WHEN NOT EXISTS (SELECT FROM place.rowlock_lock l
     WHERE l.name = w.name AND l.owner <> '(shared)' AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp())) THEN
-  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-    SELECT q.owner, q.name FROM place.rowlock_waiter q
-    WHERE q.name = w.name AND q.expires_at > clock_timestamp() AND right(q.owner, 16) <> left(w.attempt, 16)
-      ORDER BY q.ticket LIMIT 1) q
-  WHERE right(q.owner, 16) <> left(w.attempt, 16) AND octet_length(right(q.owner, 16)) = 16
-    AND octet_length(q.name) <= 255) END FROM (SELECT $1::text AS name, $2::text AS attempt) w
+  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM ((SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = w.name AND right(q.owner, 16) <> left(w.attempt, 16) AND q.expires_at > clock_timestamp() AND (q.room IS DISTINCT FROM -2 OR (q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000))) ORDER BY q.ticket LIMIT 1)
+    UNION ALL (SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = w.name AND right(q.owner, 16) <> left(w.attempt, 16) AND q.expires_at > clock_timestamp() AND q.room = -2 ORDER BY q.ticket LIMIT 1) LIMIT 1) q
+    WHERE right(q.owner, 16) <> left(w.attempt, 16) AND octet_length(right(q.owner, 16)) = 16 AND octet_length(q.name) <= 255) END
+FROM (SELECT $1::text AS name, $2::text AS attempt) w
 
 --- plain, durable_release, guarded, relaxed
 
@@ -770,12 +753,11 @@ gone AS (
   WHERE t.ticket = u.ticket AND t.attempt = u.attempt AND set_config('synchronous_commit', 'off', true) IS NOT NULL)
 SELECT w.attempt, CASE WHEN NOT EXISTS (SELECT FROM place.rowlock_lock l
     WHERE l.name = w.name AND l.owner <> '(shared)' AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp())) THEN
-  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-    SELECT q.owner, q.name FROM place.rowlock_waiter q
-    WHERE q.name = w.name AND q.expires_at > clock_timestamp() AND right(q.owner, 16) <> left(w.attempt, 16)
-      ORDER BY q.ticket LIMIT 1) q
-  WHERE right(q.owner, 16) <> left(w.attempt, 16) AND octet_length(right(q.owner, 16)) = 16
-    AND octet_length(q.name) <= 255) END FROM wanted w
+  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM ((SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = w.name AND right(q.owner, 16) <> left(w.attempt, 16) AND q.expires_at > clock_timestamp() AND (q.room IS DISTINCT FROM -2 OR (q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000))) ORDER BY q.ticket LIMIT 1)
+    UNION ALL (SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = w.name AND right(q.owner, 16) <> left(w.attempt, 16) AND q.expires_at > clock_timestamp() AND q.room = -2 ORDER BY q.ticket LIMIT 1) LIMIT 1) q
+    WHERE right(q.owner, 16) <> left(w.attempt, 16) AND octet_length(right(q.owner, 16)) = 16 AND octet_length(q.name) <= 255) END
+FROM wanted w
 
 --- plain, durable_release, guarded, relaxed
 DELETE FROM place.rowlock_waiter WHERE name = $1::text AND attempt = $2::text AND set_config('synchronous_commit', 'off', true) IS NOT NULL
@@ -806,10 +788,10 @@ RETURNING name
 
 --- plain, durable_release, guarded, relaxed
 
-SELECT q.owner, pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-  SELECT q.owner, q.name FROM place.rowlock_waiter q
-  WHERE q.name = $1::text AND q.expires_at > clock_timestamp() AND right(q.owner, 16) <> left($2::text, 16)
-  ORDER BY q.ticket LIMIT 1) q, (SELECT $1::text AS name) w
+SELECT q.owner, pg_notify('rowlock_' || right(q.owner, 16), q.name)::text
+FROM ((SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = $1::text AND right(q.owner, 16) <> left($2::text, 16) AND q.expires_at > clock_timestamp() AND (q.room IS DISTINCT FROM -2 OR (q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000))) ORDER BY q.ticket LIMIT 1)
+    UNION ALL (SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = $1::text AND right(q.owner, 16) <> left($2::text, 16) AND q.expires_at > clock_timestamp() AND q.room = -2 ORDER BY q.ticket LIMIT 1) LIMIT 1) q, (SELECT $1::text AS name) w
 WHERE NOT EXISTS (SELECT FROM place.rowlock_lock l
     WHERE l.name = w.name AND l.owner <> '(shared)' AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp()))
       AND octet_length(right(q.owner, 16)) = 16 AND octet_length(q.name) <= 255 AND set_config('synchronous_commit', 'off', true) IS NOT NULL
@@ -819,10 +801,8 @@ WHERE NOT EXISTS (SELECT FROM place.rowlock_lock l
 SELECT $1::text, EXISTS (SELECT FROM place.rowlock_waiter b
     WHERE b.name = $1::text AND b.ticket < $2::bigint AND b.expires_at > clock_timestamp()
       AND CASE WHEN $4::bigint = 0 THEN true WHEN b.room = -2 OR (b.room < -1 AND $4::bigint > 0)
-        THEN (b.room < -1
-          AND b.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
-          AND (b.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
-            OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000))
+        THEN (b.room < -1 AND b.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (b.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000))
         WHEN $4::bigint < 0 THEN true
         ELSE $3::bigint >= 0
           AND b.enqueued_at <= clock_timestamp() - $4::bigint * interval '1 microsecond' END
@@ -839,10 +819,8 @@ FROM (SELECT) one LEFT JOIN place.rowlock_lock l ON l.name = $1::text
 
 SELECT w.name, EXISTS (SELECT FROM place.rowlock_waiter b
     WHERE b.name = w.name AND b.ticket < w.turn AND b.expires_at > clock_timestamp()
-      AND CASE WHEN w.patience = 0 THEN true WHEN b.room = -2 OR (b.room < -1 AND w.patience > 0) THEN (b.room < -1
-          AND b.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
-          AND (b.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
-            OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000))
+      AND CASE WHEN w.patience = 0 THEN true WHEN b.room = -2 OR (b.room < -1 AND w.patience > 0) THEN (b.room < -1 AND b.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (b.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000))
         WHEN w.patience < 0 THEN true
         ELSE w.room >= 0 AND b.enqueued_at <= clock_timestamp() - w.patience * interval '1 microsecond' END
       AND (b.room IS DISTINCT FROM 9223372036854775807 OR w.room <> 9223372036854775807)
@@ -869,11 +847,11 @@ SELECT pg_notify('rowlock_' || right($1::text, 16), '')::text
 
 SELECT name, CASE WHEN NOT EXISTS (SELECT FROM place.rowlock_lock l
     WHERE l.name = w.name AND l.owner <> '(shared)' AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp())) THEN
-  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-    SELECT q.owner, q.name FROM place.rowlock_waiter q
-    WHERE q.name = w.name AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-  WHERE right(q.owner, 16) <> left('', 16) AND octet_length(right(q.owner, 16)) = 16
-    AND octet_length(q.name) <= 255) END FROM (
+  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM ((SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = w.name AND q.expires_at > clock_timestamp() AND (q.room IS DISTINCT FROM -2 OR (q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000))) ORDER BY q.ticket LIMIT 1)
+    UNION ALL (SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = w.name AND q.expires_at > clock_timestamp() AND q.room = -2 ORDER BY q.ticket LIMIT 1) LIMIT 1) q
+    WHERE right(q.owner, 16) <> '' AND octet_length(right(q.owner, 16)) = 16 AND octet_length(q.name) <= 255) END
+FROM (
     SELECT DISTINCT name FROM (SELECT name, expires_at FROM place.rowlock_waiter
       WHERE name > $1::text ORDER BY name, ticket LIMIT $2::bigint) page) w
 
@@ -1249,10 +1227,8 @@ FROM (
       q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AND false AS granted
     FROM place.rowlock_waiter q
     WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
-      AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1
-          AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
-          AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
-            OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
+      AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
     ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) waits_in_turn
     UNION ALL SELECT * FROM (
     SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
@@ -1290,10 +1266,8 @@ FROM (
       q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AND false AS granted
     FROM place.rowlock_waiter q
     WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
-      AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1
-          AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
-          AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
-            OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
+      AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
     ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) waits_in_turn
     UNION ALL SELECT * FROM (
     SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
@@ -1315,11 +1289,10 @@ WHERE name = (SELECT name FROM place.rowlock_lock
     AND expires_at > clock_timestamp()
   FOR NO KEY UPDATE SKIP LOCKED)
 RETURNING acquisition,
-  (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-    SELECT q.owner, q.name FROM place.rowlock_waiter q
-    WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-  WHERE right(q.owner, 16) <> left($2::text, 16) AND octet_length(right(q.owner, 16)) = 16
-    AND octet_length(q.name) <= 255)
+  (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM ((SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = $1::text AND q.expires_at > clock_timestamp() AND (q.room IS DISTINCT FROM -2 OR (q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000))) ORDER BY q.ticket LIMIT 1)
+    UNION ALL (SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = $1::text AND q.expires_at > clock_timestamp() AND q.room = -2 ORDER BY q.ticket LIMIT 1) LIMIT 1) q
+    WHERE right(q.owner, 16) <> left($2::text, 16) AND octet_length(right(q.owner, 16)) = 16 AND octet_length(q.name) <= 255)
 
 --- plain, durable_release, guarded
 
@@ -1333,11 +1306,10 @@ FROM (SELECT w.* FROM (
   FOR NO KEY UPDATE SKIP LOCKED) own) w
 WHERE l.name = w.name COLLATE "C"
 RETURNING l.acquisition,
-  (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-    SELECT q.owner, q.name FROM place.rowlock_waiter q
-    WHERE q.name = l.name AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-  WHERE right(q.owner, 16) <> left(l.acquisition, 16) AND octet_length(right(q.owner, 16)) = 16
-    AND octet_length(q.name) <= 255)
+  (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM ((SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = l.name AND q.expires_at > clock_timestamp() AND (q.room IS DISTINCT FROM -2 OR (q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000))) ORDER BY q.ticket LIMIT 1)
+    UNION ALL (SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = l.name AND q.expires_at > clock_timestamp() AND q.room = -2 ORDER BY q.ticket LIMIT 1) LIMIT 1) q
+    WHERE right(q.owner, 16) <> left(l.acquisition, 16) AND octet_length(right(q.owner, 16)) = 16 AND octet_length(q.name) <= 255)
 
 --- plain, durable_release, guarded
 
@@ -1350,13 +1322,10 @@ WITH freed AS (
 spent AS (
   DELETE FROM place.rowlock_waiter w USING freed WHERE w.name = freed.name AND w.attempt = freed.acquisition)
 SELECT freed.name,
-  (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-    SELECT q.owner, q.name FROM place.rowlock_waiter q
-    WHERE q.name = $1::text AND q.expires_at > clock_timestamp()
-      AND q.attempt IS DISTINCT FROM freed.acquisition
-    ORDER BY q.ticket LIMIT 1) q
-  WHERE right(q.owner, 16) <> left('', 16) AND octet_length(right(q.owner, 16)) = 16
-    AND octet_length(q.name) <= 255)
+  (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM ((SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = $1::text AND q.attempt IS DISTINCT FROM freed.acquisition AND q.expires_at > clock_timestamp() AND (q.room IS DISTINCT FROM -2 OR (q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000))) ORDER BY q.ticket LIMIT 1)
+    UNION ALL (SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = $1::text AND q.attempt IS DISTINCT FROM freed.acquisition AND q.expires_at > clock_timestamp() AND q.room = -2 ORDER BY q.ticket LIMIT 1) LIMIT 1) q
+    WHERE right(q.owner, 16) <> '' AND octet_length(right(q.owner, 16)) = 16 AND octet_length(q.name) <= 255)
 FROM freed
 
 --- plain, guarded, relaxed
@@ -1377,12 +1346,11 @@ UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
 FROM gone g WHERE l.name = $1::text
 RETURNING $2::text, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT FROM place.rowlock_waiter q
     WHERE q.name = $1::text AND q.room BETWEEN 0 AND 9223372036854775806)) THEN
-  (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-    SELECT q.owner, q.name FROM place.rowlock_waiter q
-    WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-  WHERE right(q.owner, 16) <> CASE WHEN $3::bigint = 0 THEN left($2::text, 16) ELSE '' END
-    AND octet_length(right(q.owner, 16)) = 16
-    AND octet_length(q.name) <= 255) END, l.waiting
+  (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM ((SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = $1::text AND q.expires_at > clock_timestamp() AND (q.room IS DISTINCT FROM -2 OR (q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000))) ORDER BY q.ticket LIMIT 1)
+    UNION ALL (SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = $1::text AND q.expires_at > clock_timestamp() AND q.room = -2 ORDER BY q.ticket LIMIT 1) LIMIT 1) q
+    WHERE right(q.owner, 16) <> CASE WHEN $3::bigint = 0 THEN left($2::text, 16) ELSE '' END AND octet_length(right(q.owner, 16)) = 16 AND octet_length(q.name) <= 255) END,
+  l.waiting
 
 --- plain, guarded, relaxed
 
@@ -1409,11 +1377,10 @@ freed AS (
   WHERE l.name = g.name
   RETURNING g.acquisitions, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT FROM place.rowlock_waiter q
       WHERE q.name = l.name AND q.room BETWEEN 0 AND 9223372036854775806)) THEN
-    (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-      SELECT q.owner, q.name FROM place.rowlock_waiter q
-      WHERE q.name = l.name AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-    WHERE right(q.owner, 16) <> g.teller AND octet_length(right(q.owner, 16)) = 16
-      AND octet_length(q.name) <= 255) END AS told, l.waiting)
+    (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM ((SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = l.name AND q.expires_at > clock_timestamp() AND (q.room IS DISTINCT FROM -2 OR (q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000))) ORDER BY q.ticket LIMIT 1)
+    UNION ALL (SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = l.name AND q.expires_at > clock_timestamp() AND q.room = -2 ORDER BY q.ticket LIMIT 1) LIMIT 1) q
+    WHERE right(q.owner, 16) <> g.teller AND octet_length(right(q.owner, 16)) = 16 AND octet_length(q.name) <= 255) END AS told, l.waiting)
 SELECT unnest(acquisitions), told, waiting FROM freed
 
 --- plain, guarded, relaxed
@@ -1441,11 +1408,10 @@ freed AS (
   WHERE l.name = g.name
   RETURNING g.acquisitions, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT FROM place.rowlock_waiter q
       WHERE q.name = l.name AND q.room BETWEEN 0 AND 9223372036854775806)) THEN
-    (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-      SELECT q.owner, q.name FROM place.rowlock_waiter q
-      WHERE q.name = l.name AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-    WHERE right(q.owner, 16) <> g.teller AND octet_length(right(q.owner, 16)) = 16
-      AND octet_length(q.name) <= 255) END AS told, l.waiting)
+    (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM ((SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = l.name AND q.expires_at > clock_timestamp() AND (q.room IS DISTINCT FROM -2 OR (q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000))) ORDER BY q.ticket LIMIT 1)
+    UNION ALL (SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = l.name AND q.expires_at > clock_timestamp() AND q.room = -2 ORDER BY q.ticket LIMIT 1) LIMIT 1) q
+    WHERE right(q.owner, 16) <> g.teller AND octet_length(right(q.owner, 16)) = 16 AND octet_length(q.name) <= 255) END AS told, l.waiting)
 SELECT unnest(acquisitions), told, waiting FROM freed
 
 --- plain, durable_release, guarded, relaxed
@@ -1453,12 +1419,11 @@ SELECT unnest(acquisitions), told, waiting FROM freed
 WITH gone AS (DELETE FROM place.rowlock_waiter WHERE ticket = $3::bigint AND attempt = $2::text AND set_config('synchronous_commit', 'off', true) IS NOT NULL)
 SELECT w.attempt, CASE WHEN NOT EXISTS (SELECT FROM place.rowlock_lock l
     WHERE l.name = w.name AND l.owner <> '(shared)' AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp())) THEN
-  (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-    SELECT q.owner, q.name FROM place.rowlock_waiter q
-    WHERE q.name = w.name AND q.expires_at > clock_timestamp() AND right(q.owner, 16) <> left(w.attempt, 16)
-      ORDER BY q.ticket LIMIT 1) q
-  WHERE right(q.owner, 16) <> left(w.attempt, 16) AND octet_length(right(q.owner, 16)) = 16
-    AND octet_length(q.name) <= 255) END FROM (SELECT $1::text AS name, $2::text AS attempt) w
+  (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM ((SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = w.name AND right(q.owner, 16) <> left(w.attempt, 16) AND q.expires_at > clock_timestamp() AND (q.room IS DISTINCT FROM -2 OR (q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000))) ORDER BY q.ticket LIMIT 1)
+    UNION ALL (SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = w.name AND right(q.owner, 16) <> left(w.attempt, 16) AND q.expires_at > clock_timestamp() AND q.room = -2 ORDER BY q.ticket LIMIT 1) LIMIT 1) q
+    WHERE right(q.owner, 16) <> left(w.attempt, 16) AND octet_length(right(q.owner, 16)) = 16 AND octet_length(q.name) <= 255) END
+FROM (SELECT $1::text AS name, $2::text AS attempt) w
 
 --- plain, durable_release, guarded, relaxed
 
@@ -1469,22 +1434,21 @@ gone AS (
   WHERE t.ticket = u.ticket AND t.attempt = u.attempt AND set_config('synchronous_commit', 'off', true) IS NOT NULL)
 SELECT w.attempt, CASE WHEN NOT EXISTS (SELECT FROM place.rowlock_lock l
     WHERE l.name = w.name AND l.owner <> '(shared)' AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp())) THEN
-  (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-    SELECT q.owner, q.name FROM place.rowlock_waiter q
-    WHERE q.name = w.name AND q.expires_at > clock_timestamp() AND right(q.owner, 16) <> left(w.attempt, 16)
-      ORDER BY q.ticket LIMIT 1) q
-  WHERE right(q.owner, 16) <> left(w.attempt, 16) AND octet_length(right(q.owner, 16)) = 16
-    AND octet_length(q.name) <= 255) END FROM wanted w
+  (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM ((SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = w.name AND right(q.owner, 16) <> left(w.attempt, 16) AND q.expires_at > clock_timestamp() AND (q.room IS DISTINCT FROM -2 OR (q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000))) ORDER BY q.ticket LIMIT 1)
+    UNION ALL (SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = w.name AND right(q.owner, 16) <> left(w.attempt, 16) AND q.expires_at > clock_timestamp() AND q.room = -2 ORDER BY q.ticket LIMIT 1) LIMIT 1) q
+    WHERE right(q.owner, 16) <> left(w.attempt, 16) AND octet_length(right(q.owner, 16)) = 16 AND octet_length(q.name) <= 255) END
+FROM wanted w
 
 --- plain, durable_release, transaction_pooling, both, guarded, relaxed
 
 SELECT name, CASE WHEN NOT EXISTS (SELECT FROM place.rowlock_lock l
     WHERE l.name = w.name AND l.owner <> '(shared)' AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp())) THEN
-  (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-    SELECT q.owner, q.name FROM place.rowlock_waiter q
-    WHERE q.name = w.name AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-  WHERE right(q.owner, 16) <> left('', 16) AND octet_length(right(q.owner, 16)) = 16
-    AND octet_length(q.name) <= 255) END FROM (
+  (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM ((SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = w.name AND q.expires_at > clock_timestamp() AND (q.room IS DISTINCT FROM -2 OR (q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000))) ORDER BY q.ticket LIMIT 1)
+    UNION ALL (SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = w.name AND q.expires_at > clock_timestamp() AND q.room = -2 ORDER BY q.ticket LIMIT 1) LIMIT 1) q
+    WHERE right(q.owner, 16) <> '' AND octet_length(right(q.owner, 16)) = 16 AND octet_length(q.name) <= 255) END
+FROM (
     SELECT DISTINCT name FROM (SELECT name, expires_at FROM place.rowlock_waiter
       WHERE name > $1::text ORDER BY name, ticket LIMIT $2::bigint) page) w
 
@@ -1516,10 +1480,8 @@ FROM (
       q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AS granted
     FROM place.rowlock_waiter q
     WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
-      AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1
-          AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
-          AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
-            OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
+      AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
     ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) waits_in_turn
     UNION ALL SELECT * FROM (
     SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
@@ -1557,10 +1519,8 @@ FROM (
       q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AS granted
     FROM place.rowlock_waiter q
     WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
-      AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1
-          AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
-          AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
-            OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
+      AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
     ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) waits_in_turn
     UNION ALL SELECT * FROM (
     SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
@@ -1615,12 +1575,11 @@ UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
 FROM gone g WHERE l.name = $1::text
 RETURNING $2::text, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT FROM place.rowlock_waiter q
     WHERE q.name = $1::text AND q.room BETWEEN 0 AND 9223372036854775806)) THEN
-  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-    SELECT q.owner, q.name FROM place.rowlock_waiter q
-    WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-  WHERE right(q.owner, 16) <> CASE WHEN $3::bigint = 0 THEN left($2::text, 16) ELSE '' END
-    AND octet_length(right(q.owner, 16)) = 16
-    AND octet_length(q.name) <= 255) END, l.waiting
+  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM ((SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = $1::text AND q.expires_at > clock_timestamp() AND (q.room IS DISTINCT FROM -2 OR (q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000))) ORDER BY q.ticket LIMIT 1)
+    UNION ALL (SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = $1::text AND q.expires_at > clock_timestamp() AND q.room = -2 ORDER BY q.ticket LIMIT 1) LIMIT 1) q
+    WHERE right(q.owner, 16) <> CASE WHEN $3::bigint = 0 THEN left($2::text, 16) ELSE '' END AND octet_length(right(q.owner, 16)) = 16 AND octet_length(q.name) <= 255) END,
+  l.waiting
 
 --- durable_release
 
@@ -1647,11 +1606,10 @@ freed AS (
   WHERE l.name = g.name
   RETURNING g.acquisitions, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT FROM place.rowlock_waiter q
       WHERE q.name = l.name AND q.room BETWEEN 0 AND 9223372036854775806)) THEN
-    (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-      SELECT q.owner, q.name FROM place.rowlock_waiter q
-      WHERE q.name = l.name AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-    WHERE right(q.owner, 16) <> g.teller AND octet_length(right(q.owner, 16)) = 16
-      AND octet_length(q.name) <= 255) END AS told, l.waiting)
+    (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM ((SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = l.name AND q.expires_at > clock_timestamp() AND (q.room IS DISTINCT FROM -2 OR (q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000))) ORDER BY q.ticket LIMIT 1)
+    UNION ALL (SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = l.name AND q.expires_at > clock_timestamp() AND q.room = -2 ORDER BY q.ticket LIMIT 1) LIMIT 1) q
+    WHERE right(q.owner, 16) <> g.teller AND octet_length(right(q.owner, 16)) = 16 AND octet_length(q.name) <= 255) END AS told, l.waiting)
 SELECT unnest(acquisitions), told, waiting FROM freed
 
 --- durable_release
@@ -1679,11 +1637,10 @@ freed AS (
   WHERE l.name = g.name
   RETURNING g.acquisitions, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT FROM place.rowlock_waiter q
       WHERE q.name = l.name AND q.room BETWEEN 0 AND 9223372036854775806)) THEN
-    (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-      SELECT q.owner, q.name FROM place.rowlock_waiter q
-      WHERE q.name = l.name AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-    WHERE right(q.owner, 16) <> g.teller AND octet_length(right(q.owner, 16)) = 16
-      AND octet_length(q.name) <= 255) END AS told, l.waiting)
+    (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM ((SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = l.name AND q.expires_at > clock_timestamp() AND (q.room IS DISTINCT FROM -2 OR (q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000))) ORDER BY q.ticket LIMIT 1)
+    UNION ALL (SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = l.name AND q.expires_at > clock_timestamp() AND q.room = -2 ORDER BY q.ticket LIMIT 1) LIMIT 1) q
+    WHERE right(q.owner, 16) <> g.teller AND octet_length(right(q.owner, 16)) = 16 AND octet_length(q.name) <= 255) END AS told, l.waiting)
 SELECT unnest(acquisitions), told, waiting FROM freed
 
 --- durable_release
@@ -1714,10 +1671,8 @@ FROM (
       q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AND false AS granted
     FROM place.rowlock_waiter q
     WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
-      AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1
-          AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
-          AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
-            OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
+      AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
     ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) waits_in_turn
     UNION ALL SELECT * FROM (
     SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
@@ -1755,10 +1710,8 @@ FROM (
       q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AND false AS granted
     FROM place.rowlock_waiter q
     WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
-      AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1
-          AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
-          AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
-            OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
+      AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
     ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) waits_in_turn
     UNION ALL SELECT * FROM (
     SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
@@ -1790,12 +1743,11 @@ UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
 FROM gone g WHERE l.name = $1::text
 RETURNING $2::text, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT FROM place.rowlock_waiter q
     WHERE q.name = $1::text AND q.room BETWEEN 0 AND 9223372036854775806)) THEN
-  (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-    SELECT q.owner, q.name FROM place.rowlock_waiter q
-    WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-  WHERE right(q.owner, 16) <> CASE WHEN $3::bigint = 0 THEN left($2::text, 16) ELSE '' END
-    AND octet_length(right(q.owner, 16)) = 16
-    AND octet_length(q.name) <= 255) END, l.waiting
+  (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM ((SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = $1::text AND q.expires_at > clock_timestamp() AND (q.room IS DISTINCT FROM -2 OR (q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000))) ORDER BY q.ticket LIMIT 1)
+    UNION ALL (SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = $1::text AND q.expires_at > clock_timestamp() AND q.room = -2 ORDER BY q.ticket LIMIT 1) LIMIT 1) q
+    WHERE right(q.owner, 16) <> CASE WHEN $3::bigint = 0 THEN left($2::text, 16) ELSE '' END AND octet_length(right(q.owner, 16)) = 16 AND octet_length(q.name) <= 255) END,
+  l.waiting
 
 --- durable_release
 
@@ -1822,11 +1774,10 @@ freed AS (
   WHERE l.name = g.name
   RETURNING g.acquisitions, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT FROM place.rowlock_waiter q
       WHERE q.name = l.name AND q.room BETWEEN 0 AND 9223372036854775806)) THEN
-    (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-      SELECT q.owner, q.name FROM place.rowlock_waiter q
-      WHERE q.name = l.name AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-    WHERE right(q.owner, 16) <> g.teller AND octet_length(right(q.owner, 16)) = 16
-      AND octet_length(q.name) <= 255) END AS told, l.waiting)
+    (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM ((SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = l.name AND q.expires_at > clock_timestamp() AND (q.room IS DISTINCT FROM -2 OR (q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000))) ORDER BY q.ticket LIMIT 1)
+    UNION ALL (SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = l.name AND q.expires_at > clock_timestamp() AND q.room = -2 ORDER BY q.ticket LIMIT 1) LIMIT 1) q
+    WHERE right(q.owner, 16) <> g.teller AND octet_length(right(q.owner, 16)) = 16 AND octet_length(q.name) <= 255) END AS told, l.waiting)
 SELECT unnest(acquisitions), told, waiting FROM freed
 
 --- durable_release
@@ -1854,11 +1805,10 @@ freed AS (
   WHERE l.name = g.name
   RETURNING g.acquisitions, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT FROM place.rowlock_waiter q
       WHERE q.name = l.name AND q.room BETWEEN 0 AND 9223372036854775806)) THEN
-    (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-      SELECT q.owner, q.name FROM place.rowlock_waiter q
-      WHERE q.name = l.name AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-    WHERE right(q.owner, 16) <> g.teller AND octet_length(right(q.owner, 16)) = 16
-      AND octet_length(q.name) <= 255) END AS told, l.waiting)
+    (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM ((SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = l.name AND q.expires_at > clock_timestamp() AND (q.room IS DISTINCT FROM -2 OR (q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000))) ORDER BY q.ticket LIMIT 1)
+    UNION ALL (SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = l.name AND q.expires_at > clock_timestamp() AND q.room = -2 ORDER BY q.ticket LIMIT 1) LIMIT 1) q
+    WHERE right(q.owner, 16) <> g.teller AND octet_length(right(q.owner, 16)) = 16 AND octet_length(q.name) <= 255) END AS told, l.waiting)
 SELECT unnest(acquisitions), told, waiting FROM freed
 
 --- transaction_pooling, both
@@ -1981,12 +1931,10 @@ RETURNING l.acquisition, l.version, g.lease
 WITH seen AS MATERIALIZED (
   SELECT owner, expires_at, waiting, acquisition, version FROM place.rowlock_lock WHERE name = $1::text),
 queue AS MATERIALIZED (
-  SELECT EXISTS (SELECT FROM place.rowlock_waiter
+  SELECT EXISTS (SELECT FROM place.rowlock_waiter q
       WHERE name = $1::text AND ticket < $8::bigint AND expires_at > clock_timestamp()
-        AND ($9::bigint = 0 OR ((place.rowlock_waiter.room < -1
-            AND place.rowlock_waiter.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
-            AND (place.rowlock_waiter.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
-              OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)) AND NOT EXISTS (
+        AND ($9::bigint = 0 OR ((q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)) AND NOT EXISTS (
           SELECT FROM seen WHERE expires_at <= clock_timestamp() - interval '1 second')))
         AND attempt IS DISTINCT FROM (SELECT acquisition FROM seen)) AS is_behind,
     $7::bigint = 0 OR $9::bigint > 0
@@ -2123,11 +2071,10 @@ WHERE name = (SELECT name FROM place.rowlock_lock
     AND expires_at > clock_timestamp() AND set_config('synchronous_commit', 'on', true) IS NOT NULL
   FOR NO KEY UPDATE SKIP LOCKED)
 RETURNING acquisition,
-  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-    SELECT q.owner, q.name FROM place.rowlock_waiter q
-    WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-  WHERE right(q.owner, 16) <> left($2::text, 16) AND octet_length(right(q.owner, 16)) = 16
-    AND octet_length(q.name) <= 255)
+  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM ((SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = $1::text AND q.expires_at > clock_timestamp() AND (q.room IS DISTINCT FROM -2 OR (q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000))) ORDER BY q.ticket LIMIT 1)
+    UNION ALL (SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = $1::text AND q.expires_at > clock_timestamp() AND q.room = -2 ORDER BY q.ticket LIMIT 1) LIMIT 1) q
+    WHERE right(q.owner, 16) <> left($2::text, 16) AND octet_length(right(q.owner, 16)) = 16 AND octet_length(q.name) <= 255)
 
 --- transaction_pooling, both
 
@@ -2141,11 +2088,10 @@ FROM (SELECT w.* FROM (
   FOR NO KEY UPDATE SKIP LOCKED) own) w
 WHERE l.name = w.name COLLATE "C"
 RETURNING l.acquisition,
-  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-    SELECT q.owner, q.name FROM place.rowlock_waiter q
-    WHERE q.name = l.name AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-  WHERE right(q.owner, 16) <> left(l.acquisition, 16) AND octet_length(right(q.owner, 16)) = 16
-    AND octet_length(q.name) <= 255)
+  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM ((SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = l.name AND q.expires_at > clock_timestamp() AND (q.room IS DISTINCT FROM -2 OR (q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000))) ORDER BY q.ticket LIMIT 1)
+    UNION ALL (SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = l.name AND q.expires_at > clock_timestamp() AND q.room = -2 ORDER BY q.ticket LIMIT 1) LIMIT 1) q
+    WHERE right(q.owner, 16) <> left(l.acquisition, 16) AND octet_length(right(q.owner, 16)) = 16 AND octet_length(q.name) <= 255)
 
 --- transaction_pooling, both
 
@@ -2158,13 +2104,10 @@ WITH freed AS (
 spent AS (
   DELETE FROM place.rowlock_waiter w USING freed WHERE w.name = freed.name AND w.attempt = freed.acquisition)
 SELECT freed.name,
-  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-    SELECT q.owner, q.name FROM place.rowlock_waiter q
-    WHERE q.name = $1::text AND q.expires_at > clock_timestamp()
-      AND q.attempt IS DISTINCT FROM freed.acquisition
-    ORDER BY q.ticket LIMIT 1) q
-  WHERE right(q.owner, 16) <> left('', 16) AND octet_length(right(q.owner, 16)) = 16
-    AND octet_length(q.name) <= 255)
+  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM ((SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = $1::text AND q.attempt IS DISTINCT FROM freed.acquisition AND q.expires_at > clock_timestamp() AND (q.room IS DISTINCT FROM -2 OR (q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000))) ORDER BY q.ticket LIMIT 1)
+    UNION ALL (SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = $1::text AND q.attempt IS DISTINCT FROM freed.acquisition AND q.expires_at > clock_timestamp() AND q.room = -2 ORDER BY q.ticket LIMIT 1) LIMIT 1) q
+    WHERE right(q.owner, 16) <> '' AND octet_length(right(q.owner, 16)) = 16 AND octet_length(q.name) <= 255)
 FROM freed
 
 --- transaction_pooling, both
@@ -2331,12 +2274,11 @@ UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
 FROM gone g WHERE l.name = $1::text
 RETURNING $2::text, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT FROM place.rowlock_waiter q
     WHERE q.name = $1::text AND q.room BETWEEN 0 AND 9223372036854775806)) THEN
-  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-    SELECT q.owner, q.name FROM place.rowlock_waiter q
-    WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-  WHERE right(q.owner, 16) <> CASE WHEN $3::bigint = 0 THEN left($2::text, 16) ELSE '' END
-    AND octet_length(right(q.owner, 16)) = 16
-    AND octet_length(q.name) <= 255) END, l.waiting
+  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM ((SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = $1::text AND q.expires_at > clock_timestamp() AND (q.room IS DISTINCT FROM -2 OR (q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000))) ORDER BY q.ticket LIMIT 1)
+    UNION ALL (SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = $1::text AND q.expires_at > clock_timestamp() AND q.room = -2 ORDER BY q.ticket LIMIT 1) LIMIT 1) q
+    WHERE right(q.owner, 16) <> CASE WHEN $3::bigint = 0 THEN left($2::text, 16) ELSE '' END AND octet_length(right(q.owner, 16)) = 16 AND octet_length(q.name) <= 255) END,
+  l.waiting
 
 --- transaction_pooling
 
@@ -2363,11 +2305,10 @@ freed AS (
   WHERE l.name = g.name
   RETURNING g.acquisitions, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT FROM place.rowlock_waiter q
       WHERE q.name = l.name AND q.room BETWEEN 0 AND 9223372036854775806)) THEN
-    (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-      SELECT q.owner, q.name FROM place.rowlock_waiter q
-      WHERE q.name = l.name AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-    WHERE right(q.owner, 16) <> g.teller AND octet_length(right(q.owner, 16)) = 16
-      AND octet_length(q.name) <= 255) END AS told, l.waiting)
+    (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM ((SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = l.name AND q.expires_at > clock_timestamp() AND (q.room IS DISTINCT FROM -2 OR (q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000))) ORDER BY q.ticket LIMIT 1)
+    UNION ALL (SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = l.name AND q.expires_at > clock_timestamp() AND q.room = -2 ORDER BY q.ticket LIMIT 1) LIMIT 1) q
+    WHERE right(q.owner, 16) <> g.teller AND octet_length(right(q.owner, 16)) = 16 AND octet_length(q.name) <= 255) END AS told, l.waiting)
 SELECT unnest(acquisitions), told, waiting FROM freed
 
 --- transaction_pooling
@@ -2395,11 +2336,10 @@ freed AS (
   WHERE l.name = g.name
   RETURNING g.acquisitions, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT FROM place.rowlock_waiter q
       WHERE q.name = l.name AND q.room BETWEEN 0 AND 9223372036854775806)) THEN
-    (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-      SELECT q.owner, q.name FROM place.rowlock_waiter q
-      WHERE q.name = l.name AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-    WHERE right(q.owner, 16) <> g.teller AND octet_length(right(q.owner, 16)) = 16
-      AND octet_length(q.name) <= 255) END AS told, l.waiting)
+    (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM ((SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = l.name AND q.expires_at > clock_timestamp() AND (q.room IS DISTINCT FROM -2 OR (q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000))) ORDER BY q.ticket LIMIT 1)
+    UNION ALL (SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = l.name AND q.expires_at > clock_timestamp() AND q.room = -2 ORDER BY q.ticket LIMIT 1) LIMIT 1) q
+    WHERE right(q.owner, 16) <> g.teller AND octet_length(right(q.owner, 16)) = 16 AND octet_length(q.name) <= 255) END AS told, l.waiting)
 SELECT unnest(acquisitions), told, waiting FROM freed
 
 --- transaction_pooling, both
@@ -2441,12 +2381,11 @@ SELECT $2::text, version, (extract(epoch FROM (CASE expires_at WHEN 'infinity' T
 WITH gone AS (DELETE FROM place.rowlock_waiter WHERE ticket = $3::bigint AND attempt = $2::text AND set_config('synchronous_commit', 'off', true) IS NOT NULL AND set_config('lock_timeout', '100ms', true) IS NOT NULL)
 SELECT w.attempt, CASE WHEN NOT EXISTS (SELECT FROM place.rowlock_lock l
     WHERE l.name = w.name AND l.owner <> '(shared)' AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp())) THEN
-  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-    SELECT q.owner, q.name FROM place.rowlock_waiter q
-    WHERE q.name = w.name AND q.expires_at > clock_timestamp() AND right(q.owner, 16) <> left(w.attempt, 16)
-      ORDER BY q.ticket LIMIT 1) q
-  WHERE right(q.owner, 16) <> left(w.attempt, 16) AND octet_length(right(q.owner, 16)) = 16
-    AND octet_length(q.name) <= 255) END FROM (SELECT $1::text AS name, $2::text AS attempt) w
+  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM ((SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = w.name AND right(q.owner, 16) <> left(w.attempt, 16) AND q.expires_at > clock_timestamp() AND (q.room IS DISTINCT FROM -2 OR (q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000))) ORDER BY q.ticket LIMIT 1)
+    UNION ALL (SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = w.name AND right(q.owner, 16) <> left(w.attempt, 16) AND q.expires_at > clock_timestamp() AND q.room = -2 ORDER BY q.ticket LIMIT 1) LIMIT 1) q
+    WHERE right(q.owner, 16) <> left(w.attempt, 16) AND octet_length(right(q.owner, 16)) = 16 AND octet_length(q.name) <= 255) END
+FROM (SELECT $1::text AS name, $2::text AS attempt) w
 
 --- transaction_pooling, both
 
@@ -2457,12 +2396,11 @@ gone AS (
   WHERE t.ticket = u.ticket AND t.attempt = u.attempt AND set_config('synchronous_commit', 'off', true) IS NOT NULL AND set_config('lock_timeout', '100ms', true) IS NOT NULL)
 SELECT w.attempt, CASE WHEN NOT EXISTS (SELECT FROM place.rowlock_lock l
     WHERE l.name = w.name AND l.owner <> '(shared)' AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp())) THEN
-  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-    SELECT q.owner, q.name FROM place.rowlock_waiter q
-    WHERE q.name = w.name AND q.expires_at > clock_timestamp() AND right(q.owner, 16) <> left(w.attempt, 16)
-      ORDER BY q.ticket LIMIT 1) q
-  WHERE right(q.owner, 16) <> left(w.attempt, 16) AND octet_length(right(q.owner, 16)) = 16
-    AND octet_length(q.name) <= 255) END FROM wanted w
+  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM ((SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = w.name AND right(q.owner, 16) <> left(w.attempt, 16) AND q.expires_at > clock_timestamp() AND (q.room IS DISTINCT FROM -2 OR (q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000))) ORDER BY q.ticket LIMIT 1)
+    UNION ALL (SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = w.name AND right(q.owner, 16) <> left(w.attempt, 16) AND q.expires_at > clock_timestamp() AND q.room = -2 ORDER BY q.ticket LIMIT 1) LIMIT 1) q
+    WHERE right(q.owner, 16) <> left(w.attempt, 16) AND octet_length(right(q.owner, 16)) = 16 AND octet_length(q.name) <= 255) END
+FROM wanted w
 
 --- transaction_pooling, both
 DELETE FROM place.rowlock_waiter WHERE name = $1::text AND attempt = $2::text AND set_config('synchronous_commit', 'off', true) IS NOT NULL AND set_config('lock_timeout', '100ms', true) IS NOT NULL
@@ -2484,10 +2422,10 @@ UNION ALL SELECT name FROM place.rowlock_lock WHERE name = $1::text AND waiting
 
 --- transaction_pooling, both
 
-SELECT q.owner, pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-  SELECT q.owner, q.name FROM place.rowlock_waiter q
-  WHERE q.name = $1::text AND q.expires_at > clock_timestamp() AND right(q.owner, 16) <> left($2::text, 16)
-  ORDER BY q.ticket LIMIT 1) q, (SELECT $1::text AS name) w
+SELECT q.owner, pg_notify('rowlock_' || right(q.owner, 16), q.name)::text
+FROM ((SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = $1::text AND right(q.owner, 16) <> left($2::text, 16) AND q.expires_at > clock_timestamp() AND (q.room IS DISTINCT FROM -2 OR (q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000))) ORDER BY q.ticket LIMIT 1)
+    UNION ALL (SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = $1::text AND right(q.owner, 16) <> left($2::text, 16) AND q.expires_at > clock_timestamp() AND q.room = -2 ORDER BY q.ticket LIMIT 1) LIMIT 1) q, (SELECT $1::text AS name) w
 WHERE NOT EXISTS (SELECT FROM place.rowlock_lock l
     WHERE l.name = w.name AND l.owner <> '(shared)' AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp()))
       AND octet_length(right(q.owner, 16)) = 16 AND octet_length(q.name) <= 255 AND set_config('synchronous_commit', 'off', true) IS NOT NULL AND set_config('lock_timeout', '100ms', true) IS NOT NULL
@@ -2584,11 +2522,10 @@ WHERE name = (SELECT name FROM place.rowlock_lock
     AND expires_at > clock_timestamp() AND set_config('synchronous_commit', 'on', true) IS NOT NULL
   FOR NO KEY UPDATE SKIP LOCKED)
 RETURNING acquisition,
-  (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-    SELECT q.owner, q.name FROM place.rowlock_waiter q
-    WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-  WHERE right(q.owner, 16) <> left($2::text, 16) AND octet_length(right(q.owner, 16)) = 16
-    AND octet_length(q.name) <= 255)
+  (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM ((SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = $1::text AND q.expires_at > clock_timestamp() AND (q.room IS DISTINCT FROM -2 OR (q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000))) ORDER BY q.ticket LIMIT 1)
+    UNION ALL (SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = $1::text AND q.expires_at > clock_timestamp() AND q.room = -2 ORDER BY q.ticket LIMIT 1) LIMIT 1) q
+    WHERE right(q.owner, 16) <> left($2::text, 16) AND octet_length(right(q.owner, 16)) = 16 AND octet_length(q.name) <= 255)
 
 --- transaction_pooling, both
 
@@ -2602,11 +2539,10 @@ FROM (SELECT w.* FROM (
   FOR NO KEY UPDATE SKIP LOCKED) own) w
 WHERE l.name = w.name COLLATE "C"
 RETURNING l.acquisition,
-  (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-    SELECT q.owner, q.name FROM place.rowlock_waiter q
-    WHERE q.name = l.name AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-  WHERE right(q.owner, 16) <> left(l.acquisition, 16) AND octet_length(right(q.owner, 16)) = 16
-    AND octet_length(q.name) <= 255)
+  (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM ((SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = l.name AND q.expires_at > clock_timestamp() AND (q.room IS DISTINCT FROM -2 OR (q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000))) ORDER BY q.ticket LIMIT 1)
+    UNION ALL (SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = l.name AND q.expires_at > clock_timestamp() AND q.room = -2 ORDER BY q.ticket LIMIT 1) LIMIT 1) q
+    WHERE right(q.owner, 16) <> left(l.acquisition, 16) AND octet_length(right(q.owner, 16)) = 16 AND octet_length(q.name) <= 255)
 
 --- transaction_pooling, both
 
@@ -2619,13 +2555,10 @@ WITH freed AS (
 spent AS (
   DELETE FROM place.rowlock_waiter w USING freed WHERE w.name = freed.name AND w.attempt = freed.acquisition)
 SELECT freed.name,
-  (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-    SELECT q.owner, q.name FROM place.rowlock_waiter q
-    WHERE q.name = $1::text AND q.expires_at > clock_timestamp()
-      AND q.attempt IS DISTINCT FROM freed.acquisition
-    ORDER BY q.ticket LIMIT 1) q
-  WHERE right(q.owner, 16) <> left('', 16) AND octet_length(right(q.owner, 16)) = 16
-    AND octet_length(q.name) <= 255)
+  (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM ((SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = $1::text AND q.attempt IS DISTINCT FROM freed.acquisition AND q.expires_at > clock_timestamp() AND (q.room IS DISTINCT FROM -2 OR (q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000))) ORDER BY q.ticket LIMIT 1)
+    UNION ALL (SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = $1::text AND q.attempt IS DISTINCT FROM freed.acquisition AND q.expires_at > clock_timestamp() AND q.room = -2 ORDER BY q.ticket LIMIT 1) LIMIT 1) q
+    WHERE right(q.owner, 16) <> '' AND octet_length(right(q.owner, 16)) = 16 AND octet_length(q.name) <= 255)
 FROM freed
 
 --- transaction_pooling
@@ -2646,12 +2579,11 @@ UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
 FROM gone g WHERE l.name = $1::text
 RETURNING $2::text, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT FROM place.rowlock_waiter q
     WHERE q.name = $1::text AND q.room BETWEEN 0 AND 9223372036854775806)) THEN
-  (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-    SELECT q.owner, q.name FROM place.rowlock_waiter q
-    WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-  WHERE right(q.owner, 16) <> CASE WHEN $3::bigint = 0 THEN left($2::text, 16) ELSE '' END
-    AND octet_length(right(q.owner, 16)) = 16
-    AND octet_length(q.name) <= 255) END, l.waiting
+  (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM ((SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = $1::text AND q.expires_at > clock_timestamp() AND (q.room IS DISTINCT FROM -2 OR (q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000))) ORDER BY q.ticket LIMIT 1)
+    UNION ALL (SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = $1::text AND q.expires_at > clock_timestamp() AND q.room = -2 ORDER BY q.ticket LIMIT 1) LIMIT 1) q
+    WHERE right(q.owner, 16) <> CASE WHEN $3::bigint = 0 THEN left($2::text, 16) ELSE '' END AND octet_length(right(q.owner, 16)) = 16 AND octet_length(q.name) <= 255) END,
+  l.waiting
 
 --- transaction_pooling
 
@@ -2678,11 +2610,10 @@ freed AS (
   WHERE l.name = g.name
   RETURNING g.acquisitions, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT FROM place.rowlock_waiter q
       WHERE q.name = l.name AND q.room BETWEEN 0 AND 9223372036854775806)) THEN
-    (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-      SELECT q.owner, q.name FROM place.rowlock_waiter q
-      WHERE q.name = l.name AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-    WHERE right(q.owner, 16) <> g.teller AND octet_length(right(q.owner, 16)) = 16
-      AND octet_length(q.name) <= 255) END AS told, l.waiting)
+    (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM ((SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = l.name AND q.expires_at > clock_timestamp() AND (q.room IS DISTINCT FROM -2 OR (q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000))) ORDER BY q.ticket LIMIT 1)
+    UNION ALL (SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = l.name AND q.expires_at > clock_timestamp() AND q.room = -2 ORDER BY q.ticket LIMIT 1) LIMIT 1) q
+    WHERE right(q.owner, 16) <> g.teller AND octet_length(right(q.owner, 16)) = 16 AND octet_length(q.name) <= 255) END AS told, l.waiting)
 SELECT unnest(acquisitions), told, waiting FROM freed
 
 --- transaction_pooling
@@ -2710,11 +2641,10 @@ freed AS (
   WHERE l.name = g.name
   RETURNING g.acquisitions, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT FROM place.rowlock_waiter q
       WHERE q.name = l.name AND q.room BETWEEN 0 AND 9223372036854775806)) THEN
-    (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-      SELECT q.owner, q.name FROM place.rowlock_waiter q
-      WHERE q.name = l.name AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-    WHERE right(q.owner, 16) <> g.teller AND octet_length(right(q.owner, 16)) = 16
-      AND octet_length(q.name) <= 255) END AS told, l.waiting)
+    (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM ((SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = l.name AND q.expires_at > clock_timestamp() AND (q.room IS DISTINCT FROM -2 OR (q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000))) ORDER BY q.ticket LIMIT 1)
+    UNION ALL (SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = l.name AND q.expires_at > clock_timestamp() AND q.room = -2 ORDER BY q.ticket LIMIT 1) LIMIT 1) q
+    WHERE right(q.owner, 16) <> g.teller AND octet_length(right(q.owner, 16)) = 16 AND octet_length(q.name) <= 255) END AS told, l.waiting)
 SELECT unnest(acquisitions), told, waiting FROM freed
 
 --- transaction_pooling, both
@@ -2722,12 +2652,11 @@ SELECT unnest(acquisitions), told, waiting FROM freed
 WITH gone AS (DELETE FROM place.rowlock_waiter WHERE ticket = $3::bigint AND attempt = $2::text AND set_config('synchronous_commit', 'off', true) IS NOT NULL AND set_config('lock_timeout', '100ms', true) IS NOT NULL)
 SELECT w.attempt, CASE WHEN NOT EXISTS (SELECT FROM place.rowlock_lock l
     WHERE l.name = w.name AND l.owner <> '(shared)' AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp())) THEN
-  (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-    SELECT q.owner, q.name FROM place.rowlock_waiter q
-    WHERE q.name = w.name AND q.expires_at > clock_timestamp() AND right(q.owner, 16) <> left(w.attempt, 16)
-      ORDER BY q.ticket LIMIT 1) q
-  WHERE right(q.owner, 16) <> left(w.attempt, 16) AND octet_length(right(q.owner, 16)) = 16
-    AND octet_length(q.name) <= 255) END FROM (SELECT $1::text AS name, $2::text AS attempt) w
+  (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM ((SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = w.name AND right(q.owner, 16) <> left(w.attempt, 16) AND q.expires_at > clock_timestamp() AND (q.room IS DISTINCT FROM -2 OR (q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000))) ORDER BY q.ticket LIMIT 1)
+    UNION ALL (SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = w.name AND right(q.owner, 16) <> left(w.attempt, 16) AND q.expires_at > clock_timestamp() AND q.room = -2 ORDER BY q.ticket LIMIT 1) LIMIT 1) q
+    WHERE right(q.owner, 16) <> left(w.attempt, 16) AND octet_length(right(q.owner, 16)) = 16 AND octet_length(q.name) <= 255) END
+FROM (SELECT $1::text AS name, $2::text AS attempt) w
 
 --- transaction_pooling, both
 
@@ -2738,12 +2667,11 @@ gone AS (
   WHERE t.ticket = u.ticket AND t.attempt = u.attempt AND set_config('synchronous_commit', 'off', true) IS NOT NULL AND set_config('lock_timeout', '100ms', true) IS NOT NULL)
 SELECT w.attempt, CASE WHEN NOT EXISTS (SELECT FROM place.rowlock_lock l
     WHERE l.name = w.name AND l.owner <> '(shared)' AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp())) THEN
-  (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-    SELECT q.owner, q.name FROM place.rowlock_waiter q
-    WHERE q.name = w.name AND q.expires_at > clock_timestamp() AND right(q.owner, 16) <> left(w.attempt, 16)
-      ORDER BY q.ticket LIMIT 1) q
-  WHERE right(q.owner, 16) <> left(w.attempt, 16) AND octet_length(right(q.owner, 16)) = 16
-    AND octet_length(q.name) <= 255) END FROM wanted w
+  (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM ((SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = w.name AND right(q.owner, 16) <> left(w.attempt, 16) AND q.expires_at > clock_timestamp() AND (q.room IS DISTINCT FROM -2 OR (q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000))) ORDER BY q.ticket LIMIT 1)
+    UNION ALL (SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = w.name AND right(q.owner, 16) <> left(w.attempt, 16) AND q.expires_at > clock_timestamp() AND q.room = -2 ORDER BY q.ticket LIMIT 1) LIMIT 1) q
+    WHERE right(q.owner, 16) <> left(w.attempt, 16) AND octet_length(right(q.owner, 16)) = 16 AND octet_length(q.name) <= 255) END
+FROM wanted w
 
 --- both
 
@@ -2773,10 +2701,8 @@ FROM (
       q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AS granted
     FROM place.rowlock_waiter q
     WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
-      AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1
-          AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
-          AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
-            OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
+      AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
     ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) waits_in_turn
     UNION ALL SELECT * FROM (
     SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
@@ -2814,10 +2740,8 @@ FROM (
       q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AS granted
     FROM place.rowlock_waiter q
     WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
-      AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1
-          AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
-          AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
-            OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
+      AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
     ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) waits_in_turn
     UNION ALL SELECT * FROM (
     SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
@@ -2872,12 +2796,11 @@ UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
 FROM gone g WHERE l.name = $1::text
 RETURNING $2::text, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT FROM place.rowlock_waiter q
     WHERE q.name = $1::text AND q.room BETWEEN 0 AND 9223372036854775806)) THEN
-  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-    SELECT q.owner, q.name FROM place.rowlock_waiter q
-    WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-  WHERE right(q.owner, 16) <> CASE WHEN $3::bigint = 0 THEN left($2::text, 16) ELSE '' END
-    AND octet_length(right(q.owner, 16)) = 16
-    AND octet_length(q.name) <= 255) END, l.waiting
+  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM ((SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = $1::text AND q.expires_at > clock_timestamp() AND (q.room IS DISTINCT FROM -2 OR (q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000))) ORDER BY q.ticket LIMIT 1)
+    UNION ALL (SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = $1::text AND q.expires_at > clock_timestamp() AND q.room = -2 ORDER BY q.ticket LIMIT 1) LIMIT 1) q
+    WHERE right(q.owner, 16) <> CASE WHEN $3::bigint = 0 THEN left($2::text, 16) ELSE '' END AND octet_length(right(q.owner, 16)) = 16 AND octet_length(q.name) <= 255) END,
+  l.waiting
 
 --- both
 
@@ -2904,11 +2827,10 @@ freed AS (
   WHERE l.name = g.name
   RETURNING g.acquisitions, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT FROM place.rowlock_waiter q
       WHERE q.name = l.name AND q.room BETWEEN 0 AND 9223372036854775806)) THEN
-    (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-      SELECT q.owner, q.name FROM place.rowlock_waiter q
-      WHERE q.name = l.name AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-    WHERE right(q.owner, 16) <> g.teller AND octet_length(right(q.owner, 16)) = 16
-      AND octet_length(q.name) <= 255) END AS told, l.waiting)
+    (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM ((SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = l.name AND q.expires_at > clock_timestamp() AND (q.room IS DISTINCT FROM -2 OR (q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000))) ORDER BY q.ticket LIMIT 1)
+    UNION ALL (SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = l.name AND q.expires_at > clock_timestamp() AND q.room = -2 ORDER BY q.ticket LIMIT 1) LIMIT 1) q
+    WHERE right(q.owner, 16) <> g.teller AND octet_length(right(q.owner, 16)) = 16 AND octet_length(q.name) <= 255) END AS told, l.waiting)
 SELECT unnest(acquisitions), told, waiting FROM freed
 
 --- both
@@ -2936,11 +2858,10 @@ freed AS (
   WHERE l.name = g.name
   RETURNING g.acquisitions, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT FROM place.rowlock_waiter q
       WHERE q.name = l.name AND q.room BETWEEN 0 AND 9223372036854775806)) THEN
-    (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-      SELECT q.owner, q.name FROM place.rowlock_waiter q
-      WHERE q.name = l.name AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-    WHERE right(q.owner, 16) <> g.teller AND octet_length(right(q.owner, 16)) = 16
-      AND octet_length(q.name) <= 255) END AS told, l.waiting)
+    (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM ((SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = l.name AND q.expires_at > clock_timestamp() AND (q.room IS DISTINCT FROM -2 OR (q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000))) ORDER BY q.ticket LIMIT 1)
+    UNION ALL (SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = l.name AND q.expires_at > clock_timestamp() AND q.room = -2 ORDER BY q.ticket LIMIT 1) LIMIT 1) q
+    WHERE right(q.owner, 16) <> g.teller AND octet_length(right(q.owner, 16)) = 16 AND octet_length(q.name) <= 255) END AS told, l.waiting)
 SELECT unnest(acquisitions), told, waiting FROM freed
 
 --- both
@@ -2971,10 +2892,8 @@ FROM (
       q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AND false AS granted
     FROM place.rowlock_waiter q
     WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
-      AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1
-          AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
-          AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
-            OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
+      AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
     ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) waits_in_turn
     UNION ALL SELECT * FROM (
     SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
@@ -3012,10 +2931,8 @@ FROM (
       q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AND false AS granted
     FROM place.rowlock_waiter q
     WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
-      AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1
-          AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
-          AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
-            OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
+      AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
     ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) waits_in_turn
     UNION ALL SELECT * FROM (
     SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
@@ -3047,12 +2964,11 @@ UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
 FROM gone g WHERE l.name = $1::text
 RETURNING $2::text, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT FROM place.rowlock_waiter q
     WHERE q.name = $1::text AND q.room BETWEEN 0 AND 9223372036854775806)) THEN
-  (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-    SELECT q.owner, q.name FROM place.rowlock_waiter q
-    WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-  WHERE right(q.owner, 16) <> CASE WHEN $3::bigint = 0 THEN left($2::text, 16) ELSE '' END
-    AND octet_length(right(q.owner, 16)) = 16
-    AND octet_length(q.name) <= 255) END, l.waiting
+  (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM ((SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = $1::text AND q.expires_at > clock_timestamp() AND (q.room IS DISTINCT FROM -2 OR (q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000))) ORDER BY q.ticket LIMIT 1)
+    UNION ALL (SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = $1::text AND q.expires_at > clock_timestamp() AND q.room = -2 ORDER BY q.ticket LIMIT 1) LIMIT 1) q
+    WHERE right(q.owner, 16) <> CASE WHEN $3::bigint = 0 THEN left($2::text, 16) ELSE '' END AND octet_length(right(q.owner, 16)) = 16 AND octet_length(q.name) <= 255) END,
+  l.waiting
 
 --- both
 
@@ -3079,11 +2995,10 @@ freed AS (
   WHERE l.name = g.name
   RETURNING g.acquisitions, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT FROM place.rowlock_waiter q
       WHERE q.name = l.name AND q.room BETWEEN 0 AND 9223372036854775806)) THEN
-    (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-      SELECT q.owner, q.name FROM place.rowlock_waiter q
-      WHERE q.name = l.name AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-    WHERE right(q.owner, 16) <> g.teller AND octet_length(right(q.owner, 16)) = 16
-      AND octet_length(q.name) <= 255) END AS told, l.waiting)
+    (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM ((SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = l.name AND q.expires_at > clock_timestamp() AND (q.room IS DISTINCT FROM -2 OR (q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000))) ORDER BY q.ticket LIMIT 1)
+    UNION ALL (SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = l.name AND q.expires_at > clock_timestamp() AND q.room = -2 ORDER BY q.ticket LIMIT 1) LIMIT 1) q
+    WHERE right(q.owner, 16) <> g.teller AND octet_length(right(q.owner, 16)) = 16 AND octet_length(q.name) <= 255) END AS told, l.waiting)
 SELECT unnest(acquisitions), told, waiting FROM freed
 
 --- both
@@ -3111,11 +3026,10 @@ freed AS (
   WHERE l.name = g.name
   RETURNING g.acquisitions, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT FROM place.rowlock_waiter q
       WHERE q.name = l.name AND q.room BETWEEN 0 AND 9223372036854775806)) THEN
-    (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-      SELECT q.owner, q.name FROM place.rowlock_waiter q
-      WHERE q.name = l.name AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-    WHERE right(q.owner, 16) <> g.teller AND octet_length(right(q.owner, 16)) = 16
-      AND octet_length(q.name) <= 255) END AS told, l.waiting)
+    (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM ((SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = l.name AND q.expires_at > clock_timestamp() AND (q.room IS DISTINCT FROM -2 OR (q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000))) ORDER BY q.ticket LIMIT 1)
+    UNION ALL (SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = l.name AND q.expires_at > clock_timestamp() AND q.room = -2 ORDER BY q.ticket LIMIT 1) LIMIT 1) q
+    WHERE right(q.owner, 16) <> g.teller AND octet_length(right(q.owner, 16)) = 16 AND octet_length(q.name) <= 255) END AS told, l.waiting)
 SELECT unnest(acquisitions), told, waiting FROM freed
 
 --- guarded
@@ -3238,12 +3152,10 @@ RETURNING l.acquisition, l.version, g.lease
 WITH seen AS MATERIALIZED (
   SELECT owner, expires_at, waiting, acquisition, version FROM place.rowlock_lock WHERE name = $1::text),
 queue AS MATERIALIZED (
-  SELECT EXISTS (SELECT FROM place.rowlock_waiter
+  SELECT EXISTS (SELECT FROM place.rowlock_waiter q
       WHERE name = $1::text AND ticket < $8::bigint AND expires_at > clock_timestamp()
-        AND ($9::bigint = 0 OR ((place.rowlock_waiter.room < -1
-            AND place.rowlock_waiter.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
-            AND (place.rowlock_waiter.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
-              OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)) AND NOT EXISTS (
+        AND ($9::bigint = 0 OR ((q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)) AND NOT EXISTS (
           SELECT FROM seen WHERE expires_at <= clock_timestamp() - interval '1 second')))
         AND attempt IS DISTINCT FROM (SELECT acquisition FROM seen)) AS is_behind,
     $7::bigint = 0 OR $9::bigint > 0
@@ -3347,10 +3259,8 @@ FROM (
       q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND g.relaxed_from IS NULL FROM place.rowlock_guard g) AS granted
     FROM place.rowlock_waiter q
     WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
-      AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1
-          AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
-          AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
-            OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
+      AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
     ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) waits_in_turn
     UNION ALL SELECT * FROM (
     SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
@@ -3388,10 +3298,8 @@ FROM (
       q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND g.relaxed_from IS NULL FROM place.rowlock_guard g) AS granted
     FROM place.rowlock_waiter q
     WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
-      AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1
-          AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
-          AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
-            OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
+      AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
     ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) waits_in_turn
     UNION ALL SELECT * FROM (
     SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
@@ -3509,10 +3417,8 @@ FROM (
       q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND g.relaxed_from IS NULL FROM place.rowlock_guard g) AND false AS granted
     FROM place.rowlock_waiter q
     WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
-      AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1
-          AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
-          AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
-            OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
+      AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
     ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) waits_in_turn
     UNION ALL SELECT * FROM (
     SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
@@ -3550,10 +3456,8 @@ FROM (
       q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND g.relaxed_from IS NULL FROM place.rowlock_guard g) AND false AS granted
     FROM place.rowlock_waiter q
     WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
-      AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1
-          AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
-          AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
-            OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
+      AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
     ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) waits_in_turn
     UNION ALL SELECT * FROM (
     SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
@@ -3687,12 +3591,10 @@ RETURNING l.acquisition, l.version, g.lease
 WITH seen AS MATERIALIZED (
   SELECT owner, expires_at, waiting, acquisition, version FROM place.rowlock_lock WHERE name = $1::text),
 queue AS MATERIALIZED (
-  SELECT EXISTS (SELECT FROM place.rowlock_waiter
+  SELECT EXISTS (SELECT FROM place.rowlock_waiter q
       WHERE name = $1::text AND ticket < $8::bigint AND expires_at > clock_timestamp()
-        AND ($9::bigint = 0 OR ((place.rowlock_waiter.room < -1
-            AND place.rowlock_waiter.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
-            AND (place.rowlock_waiter.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
-              OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)) AND NOT EXISTS (
+        AND ($9::bigint = 0 OR ((q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)) AND NOT EXISTS (
           SELECT FROM seen WHERE expires_at <= clock_timestamp() - interval '1 second')))
         AND attempt IS DISTINCT FROM (SELECT acquisition FROM seen)) AS is_behind,
     $7::bigint = 0 OR $9::bigint > 0
@@ -3842,10 +3744,8 @@ FROM (
       q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g) AS granted
     FROM place.rowlock_waiter q
     WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
-      AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1
-          AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
-          AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
-            OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
+      AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
     ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) waits_in_turn
     UNION ALL SELECT * FROM (
     SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
@@ -3883,10 +3783,8 @@ FROM (
       q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g) AS granted
     FROM place.rowlock_waiter q
     WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
-      AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1
-          AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
-          AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
-            OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
+      AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
     ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) waits_in_turn
     UNION ALL SELECT * FROM (
     SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
@@ -3908,11 +3806,10 @@ WHERE name = (SELECT name FROM place.rowlock_lock
     AND expires_at > clock_timestamp() AND set_config('synchronous_commit', coalesce((SELECT 'off' FROM place.rowlock_guard g WHERE g.relaxed_from <= clock_timestamp() AND g.term = (SELECT w.term FROM place.rowlock_witness w) AND NOT EXISTS (SELECT FROM place.rowlock_witness w WHERE w.id = 0 FOR KEY SHARE)), current_setting('synchronous_commit')), true) IS NOT NULL
   FOR NO KEY UPDATE SKIP LOCKED)
 RETURNING acquisition,
-  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-    SELECT q.owner, q.name FROM place.rowlock_waiter q
-    WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-  WHERE right(q.owner, 16) <> left($2::text, 16) AND octet_length(right(q.owner, 16)) = 16
-    AND octet_length(q.name) <= 255)
+  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM ((SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = $1::text AND q.expires_at > clock_timestamp() AND (q.room IS DISTINCT FROM -2 OR (q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000))) ORDER BY q.ticket LIMIT 1)
+    UNION ALL (SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = $1::text AND q.expires_at > clock_timestamp() AND q.room = -2 ORDER BY q.ticket LIMIT 1) LIMIT 1) q
+    WHERE right(q.owner, 16) <> left($2::text, 16) AND octet_length(right(q.owner, 16)) = 16 AND octet_length(q.name) <= 255)
 
 --- relaxed
 
@@ -3926,11 +3823,10 @@ FROM (SELECT w.* FROM (
   FOR NO KEY UPDATE SKIP LOCKED) own) w
 WHERE l.name = w.name COLLATE "C"
 RETURNING l.acquisition,
-  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-    SELECT q.owner, q.name FROM place.rowlock_waiter q
-    WHERE q.name = l.name AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-  WHERE right(q.owner, 16) <> left(l.acquisition, 16) AND octet_length(right(q.owner, 16)) = 16
-    AND octet_length(q.name) <= 255)
+  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM ((SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = l.name AND q.expires_at > clock_timestamp() AND (q.room IS DISTINCT FROM -2 OR (q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000))) ORDER BY q.ticket LIMIT 1)
+    UNION ALL (SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = l.name AND q.expires_at > clock_timestamp() AND q.room = -2 ORDER BY q.ticket LIMIT 1) LIMIT 1) q
+    WHERE right(q.owner, 16) <> left(l.acquisition, 16) AND octet_length(right(q.owner, 16)) = 16 AND octet_length(q.name) <= 255)
 
 --- relaxed
 
@@ -3943,13 +3839,10 @@ WITH freed AS (
 spent AS (
   DELETE FROM place.rowlock_waiter w USING freed WHERE w.name = freed.name AND w.attempt = freed.acquisition)
 SELECT freed.name,
-  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-    SELECT q.owner, q.name FROM place.rowlock_waiter q
-    WHERE q.name = $1::text AND q.expires_at > clock_timestamp()
-      AND q.attempt IS DISTINCT FROM freed.acquisition
-    ORDER BY q.ticket LIMIT 1) q
-  WHERE right(q.owner, 16) <> left('', 16) AND octet_length(right(q.owner, 16)) = 16
-    AND octet_length(q.name) <= 255)
+  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM ((SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = $1::text AND q.attempt IS DISTINCT FROM freed.acquisition AND q.expires_at > clock_timestamp() AND (q.room IS DISTINCT FROM -2 OR (q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000))) ORDER BY q.ticket LIMIT 1)
+    UNION ALL (SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = $1::text AND q.attempt IS DISTINCT FROM freed.acquisition AND q.expires_at > clock_timestamp() AND q.room = -2 ORDER BY q.ticket LIMIT 1) LIMIT 1) q
+    WHERE right(q.owner, 16) <> '' AND octet_length(right(q.owner, 16)) = 16 AND octet_length(q.name) <= 255)
 FROM freed
 
 --- relaxed
@@ -4167,10 +4060,8 @@ FROM (
       q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g) AND false AS granted
     FROM place.rowlock_waiter q
     WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
-      AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1
-          AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
-          AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
-            OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
+      AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
     ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) waits_in_turn
     UNION ALL SELECT * FROM (
     SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
@@ -4208,10 +4099,8 @@ FROM (
       q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g) AND false AS granted
     FROM place.rowlock_waiter q
     WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
-      AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1
-          AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
-          AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
-            OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
+      AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
     ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) waits_in_turn
     UNION ALL SELECT * FROM (
     SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
@@ -4233,11 +4122,10 @@ WHERE name = (SELECT name FROM place.rowlock_lock
     AND expires_at > clock_timestamp() AND set_config('synchronous_commit', coalesce((SELECT 'off' FROM place.rowlock_guard g WHERE g.relaxed_from <= clock_timestamp() AND g.term = (SELECT w.term FROM place.rowlock_witness w) AND NOT EXISTS (SELECT FROM place.rowlock_witness w WHERE w.id = 0 FOR KEY SHARE)), current_setting('synchronous_commit')), true) IS NOT NULL
   FOR NO KEY UPDATE SKIP LOCKED)
 RETURNING acquisition,
-  (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-    SELECT q.owner, q.name FROM place.rowlock_waiter q
-    WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-  WHERE right(q.owner, 16) <> left($2::text, 16) AND octet_length(right(q.owner, 16)) = 16
-    AND octet_length(q.name) <= 255)
+  (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM ((SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = $1::text AND q.expires_at > clock_timestamp() AND (q.room IS DISTINCT FROM -2 OR (q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000))) ORDER BY q.ticket LIMIT 1)
+    UNION ALL (SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = $1::text AND q.expires_at > clock_timestamp() AND q.room = -2 ORDER BY q.ticket LIMIT 1) LIMIT 1) q
+    WHERE right(q.owner, 16) <> left($2::text, 16) AND octet_length(right(q.owner, 16)) = 16 AND octet_length(q.name) <= 255)
 
 --- relaxed
 
@@ -4251,11 +4139,10 @@ FROM (SELECT w.* FROM (
   FOR NO KEY UPDATE SKIP LOCKED) own) w
 WHERE l.name = w.name COLLATE "C"
 RETURNING l.acquisition,
-  (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-    SELECT q.owner, q.name FROM place.rowlock_waiter q
-    WHERE q.name = l.name AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-  WHERE right(q.owner, 16) <> left(l.acquisition, 16) AND octet_length(right(q.owner, 16)) = 16
-    AND octet_length(q.name) <= 255)
+  (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM ((SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = l.name AND q.expires_at > clock_timestamp() AND (q.room IS DISTINCT FROM -2 OR (q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000))) ORDER BY q.ticket LIMIT 1)
+    UNION ALL (SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = l.name AND q.expires_at > clock_timestamp() AND q.room = -2 ORDER BY q.ticket LIMIT 1) LIMIT 1) q
+    WHERE right(q.owner, 16) <> left(l.acquisition, 16) AND octet_length(right(q.owner, 16)) = 16 AND octet_length(q.name) <= 255)
 
 --- relaxed
 
@@ -4268,13 +4155,10 @@ WITH freed AS (
 spent AS (
   DELETE FROM place.rowlock_waiter w USING freed WHERE w.name = freed.name AND w.attempt = freed.acquisition)
 SELECT freed.name,
-  (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-    SELECT q.owner, q.name FROM place.rowlock_waiter q
-    WHERE q.name = $1::text AND q.expires_at > clock_timestamp()
-      AND q.attempt IS DISTINCT FROM freed.acquisition
-    ORDER BY q.ticket LIMIT 1) q
-  WHERE right(q.owner, 16) <> left('', 16) AND octet_length(right(q.owner, 16)) = 16
-    AND octet_length(q.name) <= 255)
+  (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM ((SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = $1::text AND q.attempt IS DISTINCT FROM freed.acquisition AND q.expires_at > clock_timestamp() AND (q.room IS DISTINCT FROM -2 OR (q.room < -1 AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+    AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds' OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000))) ORDER BY q.ticket LIMIT 1)
+    UNION ALL (SELECT q.owner, q.name FROM place.rowlock_waiter q WHERE q.name = $1::text AND q.attempt IS DISTINCT FROM freed.acquisition AND q.expires_at > clock_timestamp() AND q.room = -2 ORDER BY q.ticket LIMIT 1) LIMIT 1) q
+    WHERE right(q.owner, 16) <> '' AND octet_length(right(q.owner, 16)) = 16 AND octet_length(q.name) <= 255)
 FROM freed
 
 --- the caller's transaction
