@@ -67,6 +67,13 @@ class cut_off_node : public obstacle {
   const galera_node& node_;
 };
 
+bool writes(const galera_node& which) try {
+  my_connection{which.address()}.run("CREATE DATABASE IF NOT EXISTS whole");
+  return true;
+} catch (const std::exception&) {
+  return false;
+}
+
 }  // namespace
 
 galera_node::galera_node() : mariadb_server{words{}} {
@@ -157,6 +164,9 @@ void galera_cluster::wait_for_all() const {
                      "information_schema.global_status WHERE variable_name IN "
                      "('wsrep_cluster_size', 'wsrep_local_state_comment', 'wsrep_ready')",
                      2 * patience);
+  // A member that was frozen counts as one that is there, while no write passes before it has answered.
+  for (std::size_t i = 0; i < size(); ++i)
+    if (!eventually(patience, [&] { return writes(node(i)); })) throw std::runtime_error{"a node does not write"};
 }
 
 }  // namespace rowlock::test
