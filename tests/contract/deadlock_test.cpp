@@ -108,6 +108,21 @@ TEST_P(deadlocks_of_many, with_oneself) {
   EXPECT_FALSE(order.held().lost().stop_requested());
 }
 
+// It holds one of them itself, and reenters that one.
+TEST_P(deadlocks_of_many, are_not_seen_where_a_thread_waits_for_the_rest_of_a_set) {
+  const auto as_thread = with({.as = holder::this_thread()});
+  const auto has_one = locks_.acquire("orders/42", as_thread);
+  auto has_other = other_.acquire("orders/43", with());
+  background frees{[&](std::stop_token) {
+    EXPECT_TRUE(eventually([&] { return db().tickets() == 2; }));
+    EXPECT_FALSE(eventually(2s, [&] { return db().tickets() == 0; })) << "two looks for deadlocks find none";
+    has_other.release();
+    return true;
+  }};
+  const auto both = locks_.try_acquire_all_for(std::vector<lock_name>{"orders/42", "orders/43"}, patience, as_thread);
+  EXPECT_TRUE(both);
+}
+
 // A handle may change threads.
 TEST_P(deadlocks_of_many, are_not_seen_where_another_thread_lets_go_of_what_a_named_holder_has) {
   std::optional<held_lock> handle;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "contract/sharing.hpp"
+#include "support/takes_at_most.hpp"
 #include "support/test_thread.hpp"
 #include "support/tier.hpp"
 
@@ -312,6 +313,48 @@ TEST_P(sharing_crowd, two_hundred_readers_do_not_starve_a_writer) {
   RecordProperty("longest_write", std::to_string(longest_write));
   RecordProperty("longest_read", std::to_string(longest_read));
   RecordProperty("reads", std::to_string(reads));
+}
+
+// Each of them is notified by the one before, and the first by the release. Without that, they look every 2 s.
+TEST_P(sharing, is_granted_to_readers_of_many_clients_at_once) {
+  if (!GetParam().has_lease) return;
+  std::vector<client> others;
+  for (int i = 0; i < 4; ++i) others.push_back(connect());
+  EXPECT_TRUE(takes_at_most(300ms, [&] {
+    auto held = locks_.acquire(name, with());
+    std::vector<std::unique_ptr<waiter>> readers;
+    for (auto& each : others) readers.push_back(start_to_share(each, fairness::fifo));
+    EXPECT_FALSE(readers.back()->is_done_within(1s)) << "meanwhile its client begins to listen";
+    const stopwatch since;
+    held.release();
+    std::vector<held_lock> shares;
+    for (const auto& each : readers) shares.push_back(each->get());
+    return since.elapsed();
+  }));
+}
+
+// A reader of another client comes before the next waiter here, and behind a set of its own client.
+TEST_P(sharing, that_begins_by_a_downgrade_is_joined_at_once) {
+  if (!GetParam().has_lease) return;
+  const std::vector<lock_name> both{name, "for hours"};
+  const auto for_hours = locks_.acquire("for hours", with());
+  EXPECT_TRUE(takes_at_most(100ms, [&] {
+    auto held = locks_.acquire(name, with());
+    background set{[&](std::stop_token stop) { return other_.try_acquire_all_for(both, patience, with(), stop); }};
+    EXPECT_TRUE(eventually([&] { return db().tickets() == 2; }));
+    const auto reader = start_to_share(other_, fairness::unfair);
+    background alone{[&](std::stop_token stop) { return locks_.try_acquire_for(name, patience, with(), stop); }};
+    EXPECT_TRUE(eventually([&] { return db().tickets() == 4; }) && sets_cease_to_insist());
+    const stopwatch since;
+    held.downgrade();
+    const auto share = reader->get();
+    const auto took = since.elapsed();
+    set.stop();
+    alone.stop();
+    EXPECT_FALSE(set.get());
+    EXPECT_FALSE(alone.get());
+    return took;
+  }));
 }
 
 // Whoever believes that it has the name: nobody alone beside others.

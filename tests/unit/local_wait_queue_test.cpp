@@ -332,32 +332,44 @@ TEST_F(local_wait_queue_test, looks_are_for_the_first_of_each_queue_and_when_the
   ticketed other{line, "b", 6};
   const auto now = base::now();
   EXPECT_LE(line.next_look(), now);
-  EXPECT_EQ(line.firsts_due(now).size(), 2U);
+  EXPECT_EQ(line.leaders_due(now).size(), 2U);
   EXPECT_GT(line.next_look(), now);
   EXPECT_LE(line.next_look(), now + 500ms);
-  EXPECT_TRUE(line.firsts_due(now).empty()) << "they have just been looked at";
-  EXPECT_EQ(line.firsts().size(), 2U) << "whenever they were looked at";
-  EXPECT_EQ(line.firsts_due(now + 500ms).size(), 2U);
+  EXPECT_TRUE(line.leaders_due(now).empty()) << "they have just been looked at";
+  EXPECT_EQ(line.leaders().size(), 2U) << "whenever they were looked at";
+  EXPECT_EQ(line.leaders_due(now + 500ms).size(), 2U);
+}
+
+// A set may have to wait for another name.
+TEST_F(local_wait_queue_test, looks_are_also_for_the_first_behind_a_set) {
+  waiter set{line, "a", engine::local_wait_queue::purpose::all};
+  ticketed first{line, "a", 5};
+  ticketed second{line, "a", 6};
+  set.take(id("1"), ticket(4));
+  const auto now = base::now();
+  EXPECT_EQ(numbers_of(line.leaders()), (std::vector<std::int64_t>{4, 5}));
+  EXPECT_EQ(numbers_of(line.leaders_due(now)), (std::vector<std::int64_t>{4, 5}));
+  EXPECT_GT(line.next_look(), now);
 }
 
 TEST_F(local_wait_queue_test, who_is_behind_others_is_looked_at_more_rarely) {
   ticketed one{line, "a", 4};
   const auto later = base::now() + 1min;  // at its longest, a look is due every 250 to 500 ms
   line.was_looked_at(one.ticket(), true, {});
-  ASSERT_EQ(line.firsts_due(later).size(), 1U);
+  ASSERT_EQ(line.leaders_due(later).size(), 1U);
   EXPECT_GE(line.next_look(), later + 500ms);
   line.was_looked_at(one.ticket(), false, {});
-  ASSERT_EQ(line.firsts_due(later + 1s).size(), 1U);
+  ASSERT_EQ(line.leaders_due(later + 1s).size(), 1U);
   EXPECT_LE(line.next_look(), later + 1s + 500ms);
 }
 
 TEST_F(local_wait_queue_test, a_name_that_changes_hands_is_looked_at_soon_again) {
   ticketed one{line, "a", 4};
   const auto later = base::now() + 1min;
-  ASSERT_EQ(line.firsts_due(later).size(), 1U);
+  ASSERT_EQ(line.leaders_due(later).size(), 1U);
   line.was_looked_at(one.ticket(), false, fencing_token{7});
   EXPECT_LE(line.next_look(), base::now() + 5ms);
-  ASSERT_EQ(line.firsts_due(later).size(), 1U);
+  ASSERT_EQ(line.leaders_due(later).size(), 1U);
   line.was_looked_at(one.ticket(), false, fencing_token{7});
   EXPECT_GE(line.next_look(), later + 200ms) << "the same holder as before";
 }
@@ -367,10 +379,10 @@ TEST_F(local_wait_queue_test, a_new_first_is_looked_at_at_once) {
   waiter second{line, "a"};
   first->take(id("1"), ticket(4));
   second.take(id("2"), ticket(5));
-  ASSERT_EQ(line.firsts_due(base::now() + 1min).size(), 1U);
+  ASSERT_EQ(line.leaders_due(base::now() + 1min).size(), 1U);
   first.reset();
   EXPECT_LE(line.next_look(), base::now());
-  EXPECT_EQ(numbers_of(line.firsts_due(base::now())), std::vector<std::int64_t>{5});
+  EXPECT_EQ(numbers_of(line.leaders_due(base::now())), std::vector<std::int64_t>{5});
 }
 
 // --- handed over inside the process ----------------------------------------------------------------------------------

@@ -76,7 +76,9 @@ attempts::reply attempts::share_in_turn(attempt& a, const store::access& db) {
   }
   out.answer = std::move(answers[0]);
   if (out.answer.what != strategies::verdict::granted) return out;
+  const bool has_ticket = a.what.ticket() != core::ticket_number::none;
   handed.empty() ? ticket_upkeep::leave(a.what.queued, db) : tickets_.leave(*a.what.queued[0], std::move(handed), db);
+  if (has_ticket) cleanup_.wake_next(a.what.names[0], db);
   return out;
 }
 

@@ -187,6 +187,7 @@ void acquirer::enter_queues(place& at, local_wait_queue::purpose wants, std::pmr
   for (auto* one : at.queued) {
     if (attempts_.may_be_granted(what)) one->how = ticket_cleanup::ticket_fate::abandoned;
     one->lease = what.options.lease;
+    if (what.is_set() && what.is_reentrant && what.by == holder::this_thread()) one->waiter().reenter();
   }
 }
 

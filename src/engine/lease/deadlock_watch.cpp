@@ -58,13 +58,15 @@ std::vector<deadlock_watch::watched> deadlock_watch::waiting_holders() {
   for (auto& each : queue_.long_waits(base::now() - a_moment)) {
     if (!waits_for_all_holders(each.ticket)) continue;
     watched one{.ticket = std::move(each.ticket)};
+    bool has_it = false;
     held_.each([&](const lease_ptr& a) {
-      if (a->taken_by == each.thread && is_kept_by_its_thread(*a))
-        one.has.push_back({.by = one.ticket.number,
-                           .name = std::string{a->name.view()},
-                           .acquisition = std::string{a->transaction ? std::string_view{} : a->id.text()}});
+      if (a->taken_by != each.thread || !is_kept_by_its_thread(*a)) return;
+      has_it = has_it || (each.reenters && a->is_alone() && a->name.view() == one.ticket.name);
+      one.has.push_back({.by = one.ticket.number,
+                         .name = std::string{a->name.view()},
+                         .acquisition = std::string{a->transaction ? std::string_view{} : a->id.text()}});
     });
-    if (!one.has.empty()) out.push_back(std::move(one));
+    if (!one.has.empty() && !has_it) out.push_back(std::move(one));
   }
   return out;
 }

@@ -125,7 +125,8 @@ void held_locks::downgrade(const lease_ptr& a, identity& by) {
                     " more than once, and relies on holding it exclusively; release the other handles"};
   const being_shared until_answered{registry_, *a};
   if (!convert(a, store::downgrade, true, by)) lost_while_converted(a);
-  notices_.released(a->name, true);
+  notices_.released(a->name, false);
+  notices_.pass_on(a->name);  // a reader of another client may come before the next waiter here
 }
 
 }  // namespace rowlock::inline v1::engine

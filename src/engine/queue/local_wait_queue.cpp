@@ -71,23 +71,25 @@ bool local_wait_queue::take_left(std::string_view name) {
   return true;
 }
 
-void local_wait_queue::promote(queue& q) {
-  slot& first = *q.front();
-  first.quiet_since = first.next_look = base::now();
-  wake_first(q);
-}
-
-void local_wait_queue::wake_first(queue& q) {
+template <class F>
+void local_wait_queue::each_leader(const queue& q, F f) {
   for (slot* s : q) {
-    wake(*s);
+    f(*s);
     if (s->wants != purpose::all) return;
   }
 }
 
+void local_wait_queue::promote(queue& q) {
+  each_leader(q, [now = base::now()](slot& s) { s.quiet_since = s.next_look = now; });
+  wake_first(q);
+}
+
+void local_wait_queue::wake_first(queue& q) { each_leader(q, wake); }
+
 bool local_wait_queue::leads(const queue& q, const slot& s) {
-  for (const slot* each : q)
-    if (each == &s || each->wants != purpose::all) return each == &s;
-  return false;
+  bool out = false;
+  each_leader(q, [&](const slot& each) { out = out || &each == &s; });
+  return out;
 }
 
 std::optional<local_wait_queue::outcome> local_wait_queue::end_of(const slot& s, const contents& in,
@@ -293,7 +295,7 @@ std::vector<local_wait_queue::long_wait> local_wait_queue::long_waits(base::inst
   for (const auto& [name, q] : state->queues)
     for (const slot* s : q)
       if (s->ticket.number != core::ticket_number::none && s->since <= t && s->wants != purpose::any)
-        out.push_back({.ticket = s->ticket, .thread = s->thread});
+        out.push_back({.ticket = s->ticket, .thread = s->thread, .reenters = s->reenters});
   return out;
 }
 
@@ -354,18 +356,18 @@ bool local_wait_queue::waits_by(std::string_view name, std::string_view attempt)
          std::any_of(q->begin(), q->end(), [&](const slot* s) { return s->ticket.attempt.text() == attempt; });
 }
 
-std::vector<queue_ticket> local_wait_queue::firsts() { return firsts_due(base::instant::max()); }
+std::vector<queue_ticket> local_wait_queue::leaders() { return leaders_due(base::instant::max()); }
 
-std::vector<queue_ticket> local_wait_queue::firsts_due(base::instant now) {
+std::vector<queue_ticket> local_wait_queue::leaders_due(base::instant now) {
   std::vector<queue_ticket> out;
   const auto state = state_.lock();
-  for (const auto& [name, q] : state->queues) {
-    slot& first = *q.front();
-    if (first.ticket.number == core::ticket_number::none || first.next_look > now) continue;
-    out.push_back(first.ticket);
-    if (now == base::instant::max()) continue;
-    first.next_look = base::later(now, core::ask_pause(now - first.quiet_since, first.is_behind, base::jitter()));
-  }
+  for (const auto& [name, q] : state->queues)
+    each_leader(q, [&](slot& s) {
+      if (s.ticket.number == core::ticket_number::none || s.next_look > now) return;
+      out.push_back(s.ticket);
+      if (now == base::instant::max()) return;
+      s.next_look = base::later(now, core::ask_pause(now - s.quiet_since, s.is_behind, base::jitter()));
+    });
   return out;
 }
 
@@ -373,7 +375,9 @@ base::instant local_wait_queue::next_look() {
   base::instant next = base::instant::max();
   const auto state = state_.lock();
   for (const auto& [name, q] : state->queues)
-    if (q.front()->ticket.number != core::ticket_number::none) next = std::min(next, q.front()->next_look);
+    each_leader(q, [&](const slot& s) {
+      if (s.ticket.number != core::ticket_number::none) next = std::min(next, s.next_look);
+    });
   return next;
 }
 

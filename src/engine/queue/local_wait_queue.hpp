@@ -47,7 +47,7 @@ struct queue_ticket {
 /// the mutex by which the wait ends: so either it leaves the queue and wakes with the lock, or it was never offered it.
 ///
 /// A waiter for all of several names may have to wait although it is the first here: the next after it is treated as
-/// the first, too.
+/// the first, too. These are the leaders.
 ///
 /// A hint is remembered until its receiver listens again. A waiter listens first and tries then, so that it does not
 /// miss a release between its try and its sleep. Nevertheless hints may be lost or wrong: callers bound their waits.
@@ -65,13 +65,14 @@ class local_wait_queue {
     const std::shared_ptr<lease_state>* offer = nullptr;  // taken if the lock is handed over to it
     bool is_handed = false;                               // it was, and has left the queue
     bool leaves_with_lock = false;                        // it has acquired the lock by itself
+    bool reenters = false;                                // if its thread holds the name, it waits for others of a set
     base::instant sleeps_until{};
     const std::thread::id thread = calling_thread();
     const base::instant since = base::now();
     std::unique_ptr<const std::string> deadlock;  // the circle in which it would wait for ever: its wait ends
     queue_ticket ticket{};
     bool is_marked = false;  // the row says that a client waits, according to the last answer
-    // For the first, if the database has to be asked and does not notify:
+    // For a leader, if the database has to be asked and does not notify:
     base::instant quiet_since{};
     base::instant next_look{};
     bool is_behind = false;  // at the last look, another client's ticket came first
@@ -117,6 +118,8 @@ class local_wait_queue {
     /// To itself: it must look before it sleeps.
     void hint() { set(&slot::is_hinted, true); }
 
+    /// It is one of a set, and reenters what its thread holds.
+    void reenter() { set(&slot::reenters, true); }
     /// It has acquired the lock by itself, and is about to leave: the next first waiter may wait for a hand-over.
     void leave_with_lock() { set(&slot::leaves_with_lock, true); }
     /// The ticket is committed: from now on its number decides the order.
@@ -224,10 +227,10 @@ class local_wait_queue {
 
   /// Whether a waiter of this name has this attempt as its ticket, wherever it is: a release passes over sets.
   bool waits_by(std::string_view name, std::string_view attempt);
-  /// The first ticket of each name, if the first waiter has one.
-  std::vector<queue_ticket> firsts();
+  /// The tickets of all leaders.
+  std::vector<queue_ticket> leaders();
   /// The same for names that are due to be looked at; they are looked at now.
-  std::vector<queue_ticket> firsts_due(base::instant now);
+  std::vector<queue_ticket> leaders_due(base::instant now);
   /// When the next of these looks is due.
   base::instant next_look();
   enum class change : std::uint8_t {
@@ -239,6 +242,7 @@ class local_wait_queue {
   struct long_wait {
     queue_ticket ticket;
     std::thread::id thread;
+    bool reenters = false;
   };
   /// The waiters that have waited since before `t`.
   std::vector<long_wait> long_waits(base::instant t);
@@ -262,6 +266,8 @@ class local_wait_queue {
     s.is_hinted = true;
     s.by->wake();
   }
+  template <class F>
+  static void each_leader(const queue& q, F f);
   static void wake_first(queue& q);
   static bool leads(const queue& q, const slot& s);
   static std::optional<outcome> end_of(const slot& s, const contents& in, const std::stop_token& stop);

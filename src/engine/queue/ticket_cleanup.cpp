@@ -262,6 +262,11 @@ bool ticket_cleanup::wake(std::span<const lock_name> names, whom which, const dr
   return false;
 }
 
+void ticket_cleanup::wake_next(const lock_name& name, const store::access& db) noexcept try {
+  if (wakes()) tells(name, whom::first, db);
+} catch (const std::exception&) {  // the share is granted nevertheless
+}
+
 bool ticket_cleanup::tells(const lock_name& name, whom which, const store::access& db) {
   const auto next = store::first_waiter(db, name.view(), who_.next_id().text());
   if (next.owner.empty() || (which == whom::first && next.is_behind)) return false;
@@ -286,7 +291,8 @@ void ticket_cleanup::notify(std::vector<departing> names, const driver::limits& 
 // holds the name by then. A release in between has notified no client. false: the row could not be marked.
 bool ticket_cleanup::notify_or_clear(const lock_name& name, const store::access& db) {
   release_grant(name, db);
-  if (queue_.hint(name.view()) || tells(name, whom::any, db)) return true;
+  const bool is_next_here = queue_.hint(name.view());
+  if (tells(name, is_next_here ? whom::first : whom::any, db) || is_next_here) return true;
   store::clear_waiting(db, name.view());
   const store::ticket_ref all{.name = name.view(), .attempt = {}};
   const auto seen = store::look_at_queues(db, {&all, 1}).at(0);

@@ -80,6 +80,9 @@ class ticket_cleanup final : public maintenance::task, public release_notices {
   std::optional<store::release_outcome> take_back(const lock_name& name, const driver::limits& until);
   /// The same without a look at what else the reason may be.
   std::optional<store::release_outcome> release_grant(const lock_name& name, const store::access& db);
+  /// A reader has left the queue, and shares the name: the next one, of another client, may share it, too. A database
+  /// that notifies has done so when the ticket was deleted.
+  void wake_next(const lock_name& name, const store::access& db) noexcept;
   /// Deletes all tickets that must leave: the client closes.
   void leave_all(const driver::limits& until);
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 #include <span>
+#include <string_view>
+#include <unordered_set>
 #include <utility>
 
 #include "base/boot_clock.hpp"
@@ -146,10 +148,15 @@ void ticket_upkeep::run(const driver::limits& until) noexcept try {
 } catch (const std::exception&) {  // out of memory: tickets expire by themselves
 }
 
+// An answer says its name, so a statement asks of each name once.
 local_wait_queue::change ticket_upkeep::hint_those_who_may_go(const store::access& db,
-                                                              const std::vector<queue_ticket>& some) {
+                                                              std::span<const queue_ticket> some) {
   auto most = local_wait_queue::change::none;
-  in_batches(some, [&](std::span<const queue_ticket> part) {
+  std::vector<queue_ticket> again;
+  std::vector<queue_ticket> once;
+  std::unordered_set<std::string_view> names;
+  for (const auto& each : some) (names.insert(each.name).second ? once : again).push_back(each);
+  in_batches(once, [&](std::span<const queue_ticket> part) {
     const auto turns = store::look_at_queues(db, refs(part));
     for (std::size_t i = 0; i < part.size(); ++i) {
       const bool is_granted = !turns[i].holding.empty() && queue_.waits_by(part[i].name, turns[i].holding);
@@ -159,7 +166,7 @@ local_wait_queue::change ticket_upkeep::hint_those_who_may_go(const store::acces
       if (!turns[i].is_marked) queue_.lost_mark(part[i]);
     }
   });
-  return most;
+  return again.empty() ? most : std::max(most, hint_those_who_may_go(db, again));
 }
 
 }  // namespace rowlock::inline v1::engine

@@ -40,7 +40,7 @@ class ticket_upkeep final : public maintenance::task {
   /// The same for a waiter, and for tickets of others of its name to which the lock was handed over.
   void leave(queued_waiter& w, std::vector<queue_ticket> handed, const store::access& db);
   /// Hints the waiters that may go, among those with these tickets. Answers the greatest change for one of them.
-  local_wait_queue::change hint_those_who_may_go(const store::access& db, const std::vector<queue_ticket>& some);
+  local_wait_queue::change hint_those_who_may_go(const store::access& db, std::span<const queue_ticket> some);
 
   base::instant next_due() override { return queue_.refresh_due(); }
   void run(const driver::limits& until) noexcept override;

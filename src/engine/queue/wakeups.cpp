@@ -50,7 +50,7 @@ class commit_wakeups final : public wakeup_source {
   }
   // false: nothing for any waiter of this client.
   bool look(driver::session& on, const driver::limits& until) {
-    return tickets_.hint_those_who_may_go({.sheet = db_.sheet(), .session = on, .until = until}, queue_.firsts()) !=
+    return tickets_.hint_those_who_may_go({.sheet = db_.sheet(), .session = on, .until = until}, queue_.leaders()) !=
            local_wait_queue::change::none;
   }
   void failed(const std::exception& why) noexcept override try {
@@ -113,7 +113,7 @@ class poll_wakeups final : public wakeup_source {
     const auto now = base::now();
     const bool is_extra = is_paused_;
     if (is_extra) *extra_look_.lock() = base::later(now, core::ticket_refresh);  // if this one fails
-    const auto due = is_extra ? queue_.firsts() : queue_.firsts_due(now);
+    const auto due = is_extra ? queue_.leaders() : queue_.leaders_due(now);
     if (due.empty()) return;
     const auto change = db_.run(db_.call_limits(stop),
                                 [&](const store::access& db) { return tickets_.hint_those_who_may_go(db, due); });
@@ -178,8 +178,8 @@ class listening_wakeups final : public listening_source {
   void woken(const driver::limits& until) override try {
     meanwhile_.was_rung();
     if (queue_.hint_the_only_name()) return;
-    const auto firsts = queue_.firsts();
-    db_.run(until, [&](const store::access& db) { tickets_.hint_those_who_may_go(db, firsts); });
+    const auto leaders = queue_.leaders();
+    db_.run(until, [&](const store::access& db) { tickets_.hint_those_who_may_go(db, leaders); });
   } catch (const error&) {
     queue_.hint_all();
   }
