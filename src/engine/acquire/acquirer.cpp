@@ -142,7 +142,7 @@ task<lease_ptr> acquirer::acquire(acquire_request what, const lock_name* called,
   lease_ptr lease;
   if (!stop.stop_requested()) lease = reenter(what);
   if (!lease && !stop.stop_requested()) {
-    for (const auto& name : what.names) cleanup_.clear(name, wait, stop);
+    cleanup_.clear(what.names, wait, stop);
     if (wait <= duration::zero())
       lease = co_await try_only_once(what, stop);
     else if (what.is_any())

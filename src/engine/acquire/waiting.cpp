@@ -55,10 +55,6 @@ struct acquirer::place {
       if (lease.id == each->waiter().ticket().attempt) each->how = ticket_cleanup::ticket_fate::used;
     }
   }
-  /// Leaves without the lock.
-  void leave() noexcept {
-    for (auto* each : queued) each->leave();
-  }
 };
 
 task<lease_ptr> acquirer::wait_for(acquire_request& what, const std::stop_token& stop) {
@@ -120,8 +116,8 @@ task<lease_ptr> acquirer::wait_for_any(const acquire_request& what, const std::s
       std::vector<acquire_request> each;
       std::vector<place> places;
       each.reserve(queues);
+      cleanup_.clear(std::span{in_order}.first(queues), until - now, stop);
       for (const auto& name : std::span{in_order}.first(queues)) {
-        cleanup_.clear(name, until - now, stop);
         places.push_back({.what = each.emplace_back(what.of(name)), .machine = {now, until}});
       }
       auto lease = co_await wait_in_queues(places, stop);
@@ -216,7 +212,7 @@ task<lease_ptr> acquirer::wait_in_queues(std::span<place> places, const std::sto
       if (lease) co_return lease;
       if (at.step.what != core::acquire_machine::action::sleep) {
         if (on.has_thread())  // others need not wait for the tickets of one without to be deleted in the background
-          for (auto& each : places) each.leave();
+          queued_waiter::leave(entered);
         co_return nullptr;
       }
       until = std::min(until, at.step.until);

@@ -138,9 +138,12 @@ void ticket_cleanup::leave(std::vector<departing> tickets, const driver::limits&
 }
 
 // The attempt is made even if the database does not delete it at once.
-void ticket_cleanup::clear(const lock_name& name, duration wait, const std::stop_token& stop) {
+void ticket_cleanup::clear(std::span<const lock_name> names, duration wait, const std::stop_token& stop) {
   const auto longest = wait <= duration::zero() ? longest_leaving : std::min(wait, longest_leaving);
-  if (leave_at_last(name, longest, stop)) wake({&name, 1}, whom::any, soon());
+  const auto until = base::later(base::now(), longest);
+  for (const auto& name : names)
+    if (leave_at_last(name, std::max<duration>(until - base::now(), duration::zero()), stop))
+      wake({&name, 1}, whom::any, soon());
 }
 
 // true: there were tickets. Their deletion is not certain.

@@ -69,12 +69,10 @@ class ticket_cleanup final : public maintenance::task, public release_notices {
   void leave_later(const lock_name& name, const core::acquisition_id& attempt, core::ticket_number number,
                    ticket_fate how = ticket_fate::by_another_grant, duration lease = {});
   /// Waits until no ticket must leave this name any more, and their grants are released.
-  void await_departures(const lock_name& name, duration longest) {
-    late_.wait(name, base::later(base::now(), longest), {});
-  }
-  /// Before an attempt: returns when no ticket of an earlier wait by this client, and no grant to one, obstructs it;
-  /// after a short time at the latest.
-  void clear(const lock_name& name, duration wait, const std::stop_token& stop);
+  void await_departures(const lock_name& name, base::instant until) { late_.wait(name, until, {}); }
+  /// Before an attempt for these names: returns when no ticket of an earlier wait by this client, and no grant to one,
+  /// obstructs it; after a short time at the latest.
+  void clear(std::span<const lock_name> names, duration wait, const std::stop_token& stop);
   /// Releases a grant to a ticket whose waiter has left, so that this client is not refused the name because of it.
   /// nullopt: the refusal had another reason.
   std::optional<store::release_outcome> take_back(const lock_name& name, const driver::limits& until);

@@ -35,8 +35,12 @@ queued_waiter::~queued_waiter() {
 }
 
 // In the background, since a call that is stopped ends at once, even if the database does not answer.
-void queued_waiter::leave() noexcept try {
-  if (end()) cleanup_.await_departures(name_, longest_farewell);
+void queued_waiter::leave(std::pmr::list<queued_waiter>& all) noexcept try {
+  bool is_awaited = false;
+  for (auto& each : all) is_awaited = each.end() || is_awaited;
+  if (!is_awaited) return;
+  const auto until = base::later(base::now(), longest_farewell);
+  for (auto& each : all) each.cleanup_.await_departures(each.name_, until);
 } catch (const std::exception&) {  // out of memory: the ticket expires by itself
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <list>
+#include <memory_resource>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -68,9 +70,9 @@ class queued_waiter {
 
   const lock_name& name() const noexcept { return name_; }
   local_wait_queue::waiter& waiter() { return *waiter_; }
-  /// Leaves without the lock. When this returns its ticket is deleted, and a lock that a release has granted to it is
-  /// released; it returns after a short time at the latest.
-  void leave() noexcept;
+  /// The waiters of a call leave without the lock. When this returns their tickets are deleted, and locks that a
+  /// release has granted to them are released; it returns after a short time at the latest.
+  static void leave(std::pmr::list<queued_waiter>& all) noexcept;
   /// It is about to take another ticket: a lock that its last one may hold is released.
   void leave_last_ticket() { leave_behind(waiter_->ticket()); }
   ticket_cleanup::ticket_fate how = ticket_cleanup::ticket_fate::by_another_grant;
