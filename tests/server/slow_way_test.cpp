@@ -3,7 +3,9 @@
 
 #include "core/lease.hpp"
 #include "server/server_test.hpp"
+#include "support/background.hpp"
 #include "support/slowness.hpp"
+#include "transaction/caller.hpp"
 
 // Over a way on which each answer comes late: what a client believes counts from before it has asked, in each of the
 // ways that lead to a lock or prolong it.
@@ -169,6 +171,31 @@ TEST_P(slow_way, a_timed_call_for_several_names_keeps_its_limit) {
   error_of([&] { return locks.try_acquire_any_for(names, 5ms).has_value(); });
   EXPECT_LT(watch.elapsed(), 5ms + 2 * 500ms + on_this_machine(400ms)) << "the tickets of the calls before it go first";
   proxy().delay(0ms);
+}
+
+/// Over a way on which no answer comes any more.
+class silent_way : public on_each_server_by_proxy {};
+ROWLOCK_SUITE_ON_EACH_SERVER(silent_way);
+
+// The caller's connection is another one. A client without limits of time waits much longer for an answer.
+TEST_P(silent_way, lock_in_ends_in_time_and_when_it_is_stopped) {
+  auto other = connect();
+  const auto held = other.acquire("orders/42");
+  auto locks = connect_by_proxy({.application = "disturbed", .call_timeout = patience});
+  locks.check();
+  auto tx = open_caller(db().url(), "read committed");
+  tx->begin();
+  proxy().black_hole(true);
+  const stopwatch watch;
+  EXPECT_TRUE(error_of([&] { return tx->try_lock_in_for(locks, "orders/42", 100ms); }));
+  background waiter{
+      [&](std::stop_token stop) { return error_of([&] { tx->lock_in(locks, "orders/42", {}, std::move(stop)); }); }};
+  EXPECT_FALSE(waiter.is_done_within(100ms));
+  waiter.stop();
+  EXPECT_EQ(waiter.get().value().code(), errc::cancelled);
+  EXPECT_LT(watch.elapsed(), patience / 2);
+  tx->commit();
+  proxy().black_hole(false);
 }
 
 }  // namespace

@@ -60,6 +60,24 @@ TEST_P(sharing_and_transactions, a_share_is_not_confirmed) {
   tx().rollback();
 }
 
+// The client hands the second share over inside the process. The upgrade is a grant by the database.
+TEST_P(sharing_beside_others, an_upgraded_share_that_was_handed_over_is_confirmed) {
+  auto held = others().acquire("orders/42");
+  const auto share = [&](std::stop_token stop) { return locks().acquire_shared("orders/42", {}, std::move(stop)); };
+  background first{share};
+  EXPECT_TRUE(eventually([&] { return db().tickets() == 1; }));
+  background second{share};
+  EXPECT_TRUE(eventually([&] { return db().tickets() == 2; }));
+  held.release();
+  first.get().release();
+  auto upgraded = second.get();
+  EXPECT_TRUE(eventually([&] { return upgraded.try_upgrade(); }));
+  tx().begin();
+  EXPECT_EQ(tx().number(read_own), 0);
+  EXPECT_NO_THROW(tx().confirm(upgraded));
+  tx().commit();
+}
+
 TEST_P(sharing_on_servers, optimistically_sees_that_somebody_has_shared_it) {
   int tries = 0;
   tx().optimistically_without_result(locks(), "orders/42", [&] {

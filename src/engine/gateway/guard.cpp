@@ -86,7 +86,11 @@ store::access failover_guard::look(const store::access& on) {
 void failover_guard::require_fresh(const store::access& on, const store::access& plain) {
   if (on.is_guarded || !plain_.can().guards_failovers) return;
   if (base::now() - at(read_at_) < relied_on_for) return;
-  read(plain);
+  try {
+    read(plain);
+  } catch (const error& e) {  // what was granted may be without the guard
+    throw error{detail::error_access::changed(e, [](detail::error_access::answers& a) { a.outcome_unknown = true; })};
+  }
   if (!is_on()) return;
   throw detail::error_access::make(errc::connection_failed,
                                    "the guard over failovers was switched on while this process was stopped",

@@ -74,7 +74,7 @@ class kept_name {
 class transaction_locks::lock_in_call {
  public:
   lock_in_call(transaction_locks& of, driver::caller_transaction& tx, const lock_name& name,
-               const lock_in_options& options, const holder& by, base::instant deadline, std::stop_token stop)
+               const lock_in_options& options, const holder& by, duration wait, std::stop_token stop)
       : of_{of},
         db_{of.db_},
         tx_{tx},
@@ -83,7 +83,8 @@ class transaction_locks::lock_in_call {
         name_{name},
         options_{options},
         by_{by},
-        backoff_{base::now(), deadline},
+        waits_{wait > duration::zero()},
+        backoff_{base::now(), base::later(base::now(), wait)},
         stop_{std::move(stop)} {}
 
   std::optional<transaction_lock> take_vacant();
@@ -101,6 +102,10 @@ class transaction_locks::lock_in_call {
   bool is_locked_by_caller();
   bool is_pinned_by(std::int64_t sign);
 
+  /// Of a look over the pool.
+  driver::limits limits() const {
+    return waits_ ? db_.limits_of_wait(backoff_.deadline(), stop_) : db_.call_limits(stop_);
+  }
   bool is_over() const { return stop_.stop_requested() || backoff_.is_over(base::now()); }
   void refused(core::retry_backoff::refusal why = {}) { backoff_.was_refused(why, base::now(), base::jitter()); }
   /// false: the pool could not be used; the next time it may be usable.
@@ -109,7 +114,8 @@ class transaction_locks::lock_in_call {
     use();
     return true;
   } catch (const error& e) {
-    if (is_over() || (!e.is_retryable() && !e.outcome_is_unknown())) throw;
+    if (e.code() == errc::cancelled && stop_.stop_requested()) return false;
+    if (!e.is_retryable() && !e.outcome_is_unknown()) throw;
     backoff_.failed(e, base::now(), base::jitter());
     return false;
   }
@@ -122,6 +128,7 @@ class transaction_locks::lock_in_call {
   const lock_name& name_;
   const lock_in_options& options_;
   const holder& by_;
+  const bool waits_;
   core::retry_backoff backoff_;
   const std::stop_token stop_;
   bool has_asked_ = false;  // in the transaction
@@ -139,8 +146,8 @@ std::optional<transaction_lock> transaction_locks::lock_in(driver::caller_transa
   const gateway::call under_way{db_};
   const holder by = options.as ? *options.as : holder::this_thread();
   refuse_own(name, by);
-  const auto deadline = base::later(base::now(), std::max(wait.value_or(duration::max()), duration::zero()));
-  lock_in_call call{*this, tx, name, options, by, deadline, stop};
+  const auto longest = std::max(wait.value_or(duration::max()), duration::zero());
+  lock_in_call call{*this, tx, name, options, by, longest, stop};
   if (!stop.stop_requested())
     if (auto locked = call.take_vacant()) return locked;
   return call.wait(!wait);
@@ -160,9 +167,9 @@ std::optional<transaction_lock> transaction_locks::lock_in_call::take_vacant() {
 }
 
 std::optional<transaction_lock> transaction_locks::lock_in_call::wait(bool insists) {
-  for (;;) {
-    if (stop_.stop_requested()) return std::nullopt;
+  while (!stop_.stop_requested()) {
     if (auto locked = try_once()) return locked;
+    if (stop_.stop_requested()) break;
     if (std::exchange(asks_anew_, false)) continue;
     const bool is_last = backoff_.is_over(base::now());
     if (is_last || !in_->lets_others_go_on()) {
@@ -180,6 +187,7 @@ std::optional<transaction_lock> transaction_locks::lock_in_call::wait(bool insis
     in_database_ = backoff_.deadline() - base::now();
     if (stop_.stop_possible()) in_database_ = std::min(in_database_, longest_deaf_wait);
   }
+  return std::nullopt;
 }
 
 // If leases are granted and released, a name is vacant for moments only. So the client waits in turn for a lease of its
@@ -221,9 +229,9 @@ std::optional<transaction_lock> transaction_locks::lock_in_call::try_once() {
   std::string installation;
   cleared way{.is_free = true};
   const auto look = [&] {
-    installation = of_.installation();
+    installation = of_.installation(limits());
     if (in_->lets_others_go_on()) {
-      way = of_.make_way(name_);
+      way = of_.make_way(name_, limits());
     } else {
       way.released = of_.left_to_transactions(name_);
     }
@@ -261,7 +269,7 @@ std::optional<transaction_lock> transaction_locks::lock_in_call::try_once() {
   }
   if (found.what == enlisted_result::elsewhere) {
     asks_anew_ = true;
-    ridden_out([&] { of_.settle_installation(installation); });
+    ridden_out([&] { of_.settle_installation(installation, limits()); });
     return std::nullopt;
   }
   of_.contended_.add(name_.view());
@@ -302,7 +310,7 @@ bool transaction_locks::lock_in_call::may_ask_for_released(const cleared& way, d
 
 // The session that has the vacant row locked may be the caller's.
 bool transaction_locks::lock_in_call::is_locked_by_caller() {
-  return db_.run(db_.call_limits(), [&](const store::access& db) {
+  return db_.run(limits(), [&](const store::access& db) {
     const auto row = store::look_at(db, name_.view());
     if (!row || !(row->is_free() || row->acquisition == of_.left_to_transactions(name_))) return false;
     const auto by = store::find_blocker(db, name_.view());
@@ -311,7 +319,7 @@ bool transaction_locks::lock_in_call::is_locked_by_caller() {
 }
 
 bool transaction_locks::lock_in_call::is_pinned_by(std::int64_t sign) {
-  return db_.run(db_.call_limits(), [&](const store::access& db) {
+  return db_.run(limits(), [&](const store::access& db) {
     return !db.run(sheets::verb::pinned_by, {{store::field::name, name_.view()}, {store::field::sign, sign}}).empty();
   });
 }

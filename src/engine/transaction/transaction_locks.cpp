@@ -32,26 +32,26 @@ void transaction_locks::refuse_own(const lock_name& name, const holder& by) {
                                         "under that lease, call confirm instead of lock_in"};
 }
 
-std::string transaction_locks::installation() {
+std::string transaction_locks::installation(const driver::limits& until) {
   if (auto known = *installation_.lock(); !known.empty()) return known;
-  auto found = db_.run(db_.call_limits(), [](const store::access& db) { return store::installation(db); });
+  auto found = db_.run(until, [](const store::access& db) { return store::installation(db); });
   if (found.empty())
     throw error{errc::schema_missing, "rowlock's tables have no installation id; run client::migrate()"};
   return *installation_.lock() = std::move(found);
 }
 
 // The client's tables may have been made anew since it found them.
-void transaction_locks::settle_installation(const std::string& supposed) {
+void transaction_locks::settle_installation(const std::string& supposed, const driver::limits& until) {
   installation_.lock()->clear();
-  if (installation() != supposed) return;
+  if (installation(until) != supposed) return;
   throw elsewhere("other rowlock tables than the client");
 }
 
 // A row that has expired is vacated here and not by the caller: its version is then greater than in any snapshot that
 // is older than a late commit of its former holder. In a file one writer is enough, and that is the caller.
-transaction_locks::cleared transaction_locks::make_way(const lock_name& name) {
+transaction_locks::cleared transaction_locks::make_way(const lock_name& name, const driver::limits& until) {
   bool is_released = false;
-  auto way = db_.run(db_.call_limits(), [&](const store::access& db) {
+  auto way = db_.run(until, [&](const store::access& db) {
     auto found = look_for_way(name, db);
     const bool is_over = found && found->left && *found->left <= duration::zero();
     if (!db_.database().has_row_locks()) return !found || is_over ? cleared{.is_free = true} : *found;
@@ -64,8 +64,8 @@ transaction_locks::cleared transaction_locks::make_way(const lock_name& name) {
   });
   if (is_released) notices_.released(name, true);
   if (!way.is_shared || !db_.database().has_row_locks()) return way;
-  if (locks_.reap_shares({&name, 1}, db_.call_limits())) return make_way(name);
-  way.left = locks_.left_of_shares(name, way.left, db_.call_limits());
+  if (locks_.reap_shares({&name, 1}, until)) return make_way(name, until);
+  way.left = locks_.left_of_shares(name, way.left, until);
   return way;
 }
 
@@ -154,9 +154,9 @@ bool transaction_locks::try_confirm(driver::enlisted_transaction& in, const leas
 }
 
 // The row does not show whether the snapshot is older than the hand-over, and the former holder may have committed in
-// between. The next lock is granted by the database.
+// between. The next lock is granted by the database, as was one that was converted: the row shows when.
 void transaction_locks::refuse_old_snapshot(driver::enlisted_transaction& in, const lease_state& a) {
-  if (!a.tenure || !in.keeps_snapshot()) return;
+  if (!a.tenure || a.was_converted || !in.keeps_snapshot()) return;
   locks_.handing_over().stop();
   throw error{errc::stale_snapshot,
               "the lock " + base::quoted(a.name.view()) +
@@ -182,14 +182,15 @@ std::optional<std::int64_t> transaction_locks::see(driver::caller_transaction& t
   const auto in = db_.join(tx);
   const auto found = ask(name, [&](const driver::enlisted_target& at) { return in->see(at); });
   if (found) return found->what == driver::enlisted_result::locked ? std::optional{found->version} : std::nullopt;
-  const auto way = make_way(name);
+  const auto way = make_way(name, db_.call_limits());
   begin_optimistically(*in);
   return way.is_free && !way.is_locked && !way.is_kept ? std::optional{way.version} : std::nullopt;
 }
 
 void transaction_locks::begin_optimistically(driver::enlisted_transaction& in) {
   const auto installation = this->installation();
-  if (!in_transaction([&] { return in.begin_optimistically(installation); })) settle_installation(installation);
+  if (!in_transaction([&] { return in.begin_optimistically(installation); }))
+    settle_installation(installation, db_.call_limits());
 }
 
 bool transaction_locks::set(driver::caller_transaction& tx, const lock_name& name, std::int64_t version) {

@@ -87,11 +87,11 @@ class transaction_locks {
   auto ask(const lock_name& name, Use use) {
     const auto installation = this->installation();
     const auto found = in_transaction([&] { return use({.name = name.view(), .installation = installation}); });
-    if (result_of(found) == driver::enlisted_result::elsewhere) settle_installation(installation);
+    if (result_of(found) == driver::enlisted_result::elsewhere) settle_installation(installation, db_.call_limits());
     return found;
   }
 
-  cleared make_way(const lock_name& name);
+  cleared make_way(const lock_name& name, const driver::limits& until);
   std::optional<cleared> look_for_way(const lock_name& name, const store::access& db);
   void note_kept(const lease_state& kept);
   std::string left_to_transactions(const lock_name& name);
@@ -99,8 +99,9 @@ class transaction_locks {
                  const std::stop_token& stop);
   bool try_confirm(driver::enlisted_transaction& in, const lease_ptr& a);
   void begin_optimistically(driver::enlisted_transaction& in);
-  std::string installation();
-  void settle_installation(const std::string& supposed);
+  std::string installation(const driver::limits& until);
+  std::string installation() { return installation(db_.call_limits()); }
+  void settle_installation(const std::string& supposed, const driver::limits& until);
   void refuse_old_snapshot(driver::enlisted_transaction& in, const lease_state& a);
   store::renewal standing_of(const lease_state& a);
 
