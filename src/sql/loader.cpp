@@ -130,12 +130,13 @@ class writer {
 
   std::optional<std::string> text(const entry& of, std::string_view key) const {
     if (of.find(key) == nullptr) return std::nullopt;
-    return how_.finish(numbered(of, laid_out(statement(of, key))), of);
+    return how_.finish(numbered(of, laid_out(for_locked_rows(statement(of, key), key))), of);
   }
   step step_of(const entry& of) const;
 
  private:
   std::string_view statement(const entry& of, std::string_view key) const;
+  static std::string for_locked_rows(std::string_view statement, std::string_view key);
   std::string laid_out(std::string_view statement) const;
   std::string numbered(const entry& of, std::string_view statement) const;
 
@@ -145,13 +146,25 @@ class writer {
 
 std::string_view writer::statement(const entry& of, std::string_view key) const {
   constexpr std::string_view as = "as ";
+  constexpr std::string_view batch = "batch";
   const auto* const slot = of.find(key);
   if (slot == nullptr) fail(of.name, key);
   std::string_view out = slot->statement;
+  if (out.empty() && slot->value == "as batch") return statement(of, batch);
   if (out.empty() && slot->value.starts_with(as))
     return statement(named(entries_, &entry::name, slot->value.substr(as.size())), key);
   if (!out.ends_with(';')) fail(of.name, "a statement does not end with a semicolon");
   out.remove_suffix(1);
+  return out;
+}
+
+std::string writer::for_locked_rows(std::string_view statement, std::string_view key) {
+  constexpr std::string_view waiting = "{waiting}";
+  const bool skips = key == "batch skipping";
+  auto out = replaced(statement, "{skipping}", skips ? " SKIP LOCKED" : "");
+  if (!skips) return replaced(out, waiting, "");
+  for (auto at = out.find(waiting); at != std::string::npos; at = out.find(waiting))
+    out.erase(at, out.find('\n', at) + 1 - at);
   return out;
 }
 

@@ -22,6 +22,8 @@
 ///   -- answered by: argument                  step::answered_by
 ///   -- none: …                                the database lacks the verb, and why
 ///   -- read: …                                a statement follows, or that of another verb: "as verb"
+///   -- batch skipping: as batch               with SKIP LOCKED for {skipping}, and without the lines that begin with
+///                                             {waiting}
 ///
 /// The other statements of a verb are `write`, `then` and so on: step. "enlisted." begins the name of a statement that
 /// is sent in the caller's transaction: enlisted_texts. In a statement, `:argument` is an argument, and `:requests` all

@@ -694,7 +694,7 @@ STRAIGHT_JOIN rowlock_share s FORCE INDEX (PRIMARY) ON s.name = CAST(w.name AS B
 -- clock: after the lock
 -- no row: one name: not among sharers: lost; several: repeated name by name
 -- batch: of a row that is found for several shares an update makes one change only, so each has the last end of all
-/*M!100600 SET STATEMENT innodb_lock_wait_timeout = 1 FOR */
+{waiting}/*M!100600 SET STATEMENT innodb_lock_wait_timeout = 1 FOR */
 UPDATE (SELECT k.*, MAX(k.ends) OVER (PARTITION BY k.name) AS last FROM (
       SELECT r.name, r.acquisition, GREATEST(r.expires_at, r.at + INTERVAL r.lease MICROSECOND) AS ends FROM (
         SELECT l.name, s.acquisition, s.expires_at, w.lease, SYSDATE(6) AS at
@@ -702,24 +702,12 @@ UPDATE (SELECT k.*, MAX(k.ends) OVER (PARTITION BY k.name) AS last FROM (
         STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
         STRAIGHT_JOIN rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name AND s.acquisition = w.acquisition
         WHERE l.owner = '(shared)' AND l.acquisition = s.since
-        LIMIT 1000000 FOR UPDATE /*!80000 OF l, s */) r
+        LIMIT 1000000 FOR UPDATE /*!80000 OF l, s */{skipping}) r
       WHERE r.expires_at > r.at) k) own
   STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = own.name
   STRAIGHT_JOIN rowlock_share s FORCE INDEX (PRIMARY) ON s.name = own.name AND s.acquisition = own.acquisition
 SET l.expires_at = GREATEST(l.expires_at, own.last), s.expires_at = own.ends;
--- batch skipping:
-UPDATE (SELECT k.*, MAX(k.ends) OVER (PARTITION BY k.name) AS last FROM (
-      SELECT r.name, r.acquisition, GREATEST(r.expires_at, r.at + INTERVAL r.lease MICROSECOND) AS ends FROM (
-        SELECT l.name, s.acquisition, s.expires_at, w.lease, SYSDATE(6) AS at
-        FROM wanted(name, acquisition, lease) w
-        STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
-        STRAIGHT_JOIN rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name AND s.acquisition = w.acquisition
-        WHERE l.owner = '(shared)' AND l.acquisition = s.since
-        LIMIT 1000000 FOR UPDATE /*!80000 OF l, s */ SKIP LOCKED) r
-      WHERE r.expires_at > r.at) k) own
-  STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = own.name
-  STRAIGHT_JOIN rowlock_share s FORCE INDEX (PRIMARY) ON s.name = own.name AND s.acquisition = own.acquisition
-SET l.expires_at = GREATEST(l.expires_at, own.last), s.expires_at = own.ends;
+-- batch skipping: as batch
 -- batch read back: an update does not answer what it has changed: this recognizes a changed lease
 SELECT acquisition, remaining FROM (
   SELECT s.acquisition, TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), s.expires_at) AS remaining, w.lease
@@ -738,7 +726,7 @@ WHERE remaining > 0 AND remaining * 2 > lease;
 -- clock: after the lock
 -- no row: one name: not among sharers: lost; several: repeated name by name
 -- batch:
-/*M!100600 SET STATEMENT innodb_lock_wait_timeout = 1 FOR */
+{waiting}/*M!100600 SET STATEMENT innodb_lock_wait_timeout = 1 FOR */
 UPDATE (SELECT k.*, MAX(k.ends) OVER (PARTITION BY k.name) AS last FROM (
       SELECT r.name, r.acquisition, r.at + INTERVAL r.lease MICROSECOND AS ends FROM (
         SELECT l.name, s.acquisition, s.expires_at, w.lease, SYSDATE(6) AS at
@@ -746,24 +734,12 @@ UPDATE (SELECT k.*, MAX(k.ends) OVER (PARTITION BY k.name) AS last FROM (
         STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
         STRAIGHT_JOIN rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name AND s.acquisition = w.acquisition
         WHERE l.owner = '(shared)' AND l.acquisition = s.since
-        LIMIT 1000000 FOR UPDATE /*!80000 OF l, s */) r
+        LIMIT 1000000 FOR UPDATE /*!80000 OF l, s */{skipping}) r
       WHERE r.expires_at > r.at) k) own
   STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = own.name
   STRAIGHT_JOIN rowlock_share s FORCE INDEX (PRIMARY) ON s.name = own.name AND s.acquisition = own.acquisition
 SET l.expires_at = GREATEST(l.expires_at, own.last), s.expires_at = own.ends;
--- batch skipping:
-UPDATE (SELECT k.*, MAX(k.ends) OVER (PARTITION BY k.name) AS last FROM (
-      SELECT r.name, r.acquisition, r.at + INTERVAL r.lease MICROSECOND AS ends FROM (
-        SELECT l.name, s.acquisition, s.expires_at, w.lease, SYSDATE(6) AS at
-        FROM wanted(name, acquisition, lease) w
-        STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
-        STRAIGHT_JOIN rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name AND s.acquisition = w.acquisition
-        WHERE l.owner = '(shared)' AND l.acquisition = s.since
-        LIMIT 1000000 FOR UPDATE /*!80000 OF l, s */ SKIP LOCKED) r
-      WHERE r.expires_at > r.at) k) own
-  STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = own.name
-  STRAIGHT_JOIN rowlock_share s FORCE INDEX (PRIMARY) ON s.name = own.name AND s.acquisition = own.acquisition
-SET l.expires_at = GREATEST(l.expires_at, own.last), s.expires_at = own.ends;
+-- batch skipping: as batch
 -- batch read back:
 SELECT acquisition, remaining FROM (
   SELECT s.acquisition, TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), s.expires_at) AS remaining, w.lease

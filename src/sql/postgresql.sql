@@ -699,7 +699,7 @@ WITH own AS MATERIALIZED (
       ORDER BY name COLLATE "C") w, LATERAL (
       SELECT acquisition AS since, expires_at AS ends FROM rowlock_lock
       WHERE name = w.name COLLATE "C" AND owner = '(shared)'{durably}{briefly}
-      FOR NO KEY UPDATE) r) k),
+      FOR NO KEY UPDATE{skipping}) r) k),
 kept AS (
   UPDATE rowlock_share s SET expires_at = greatest(s.expires_at, own.at + own.lease * interval '1 microsecond') FROM own
   WHERE s.name = own.name COLLATE "C" AND s.acquisition = own.acquisition AND s.since = own.since
@@ -709,24 +709,7 @@ raised AS (
   UPDATE rowlock_lock l SET expires_at = greatest(l.expires_at, k.last)
   FROM (SELECT name, max(expires_at) AS last FROM kept WHERE expires_at > ends GROUP BY name) k WHERE l.name = k.name)
 SELECT acquisition, us(expires_at - at) FROM kept;
--- batch skipping:
-WITH own AS MATERIALIZED (
-  SELECT k.*, clock_timestamp() AS at FROM (
-    SELECT w.*, r.since, r.ends FROM (
-      SELECT * FROM unnest(:name::text[], :acquisition::text[], :lease::bigint[]) AS u (name, acquisition, lease)
-      ORDER BY name COLLATE "C") w, LATERAL (
-      SELECT acquisition AS since, expires_at AS ends FROM rowlock_lock
-      WHERE name = w.name COLLATE "C" AND owner = '(shared)'{durably}{briefly}
-      FOR NO KEY UPDATE SKIP LOCKED) r) k),
-kept AS (
-  UPDATE rowlock_share s SET expires_at = greatest(s.expires_at, own.at + own.lease * interval '1 microsecond') FROM own
-  WHERE s.name = own.name COLLATE "C" AND s.acquisition = own.acquisition AND s.since = own.since
-    AND s.expires_at > own.at
-  RETURNING s.name, s.acquisition, s.expires_at, own.at, own.ends),
-raised AS (
-  UPDATE rowlock_lock l SET expires_at = greatest(l.expires_at, k.last)
-  FROM (SELECT name, max(expires_at) AS last FROM kept WHERE expires_at > ends GROUP BY name) k WHERE l.name = k.name)
-SELECT acquisition, us(expires_at - at) FROM kept;
+-- batch skipping: as batch
 
 -- name: extend_share(name, acquisition, lease) -> acquisition, left
 -- doing: extending
@@ -744,7 +727,7 @@ WITH own AS MATERIALIZED (
       ORDER BY name COLLATE "C") w, LATERAL (
       SELECT acquisition AS since, expires_at AS ends FROM rowlock_lock
       WHERE name = w.name COLLATE "C" AND owner = '(shared)'{durably}{briefly}
-      FOR NO KEY UPDATE) r) k),
+      FOR NO KEY UPDATE{skipping}) r) k),
 kept AS (
   UPDATE rowlock_share s SET expires_at = own.at + own.lease * interval '1 microsecond' FROM own
   WHERE s.name = own.name COLLATE "C" AND s.acquisition = own.acquisition AND s.since = own.since
@@ -754,24 +737,7 @@ raised AS (
   UPDATE rowlock_lock l SET expires_at = greatest(l.expires_at, k.last)
   FROM (SELECT name, max(expires_at) AS last FROM kept WHERE expires_at > ends GROUP BY name) k WHERE l.name = k.name)
 SELECT acquisition, us(expires_at - at) FROM kept;
--- batch skipping:
-WITH own AS MATERIALIZED (
-  SELECT k.*, clock_timestamp() AS at FROM (
-    SELECT w.*, r.since, r.ends FROM (
-      SELECT * FROM unnest(:name::text[], :acquisition::text[], :lease::bigint[]) AS u (name, acquisition, lease)
-      ORDER BY name COLLATE "C") w, LATERAL (
-      SELECT acquisition AS since, expires_at AS ends FROM rowlock_lock
-      WHERE name = w.name COLLATE "C" AND owner = '(shared)'{durably}{briefly}
-      FOR NO KEY UPDATE SKIP LOCKED) r) k),
-kept AS (
-  UPDATE rowlock_share s SET expires_at = own.at + own.lease * interval '1 microsecond' FROM own
-  WHERE s.name = own.name COLLATE "C" AND s.acquisition = own.acquisition AND s.since = own.since
-    AND s.expires_at > own.at
-  RETURNING s.name, s.acquisition, s.expires_at, own.at, own.ends),
-raised AS (
-  UPDATE rowlock_lock l SET expires_at = greatest(l.expires_at, k.last)
-  FROM (SELECT name, max(expires_at) AS last FROM kept WHERE expires_at > ends GROUP BY name) k WHERE l.name = k.name)
-SELECT acquisition, us(expires_at - at) FROM kept;
+-- batch skipping: as batch
 
 -- name: release_share(name, acquisition, expired) -> acquisition, notified, waiting
 -- doing: releasing
@@ -808,7 +774,7 @@ WITH own AS MATERIALIZED (
       ORDER BY name COLLATE "C") w, LATERAL (
       SELECT acquisition AS since FROM rowlock_lock
       WHERE name = w.name COLLATE "C" AND owner = '(shared)'{releasing}{briefly}
-      FOR UPDATE) r) k),
+      FOR UPDATE{skipping}) r) k),
 gone AS (
   DELETE FROM rowlock_share s USING own
   WHERE s.name = own.name COLLATE "C" AND s.acquisition = own.acquisition AND s.since = own.since
@@ -826,32 +792,7 @@ freed AS (
       WHERE q.name = l.name AND q.room BETWEEN 0 AND 9223372036854775806)) THEN
     notify_first(g.teller, q.name = l.name) END AS told, l.waiting)
 SELECT unnest(acquisitions), told, waiting FROM freed;
--- batch skipping:
-WITH own AS MATERIALIZED (
-  SELECT k.*, clock_timestamp() AS at FROM (
-    SELECT w.*, r.since FROM (
-      SELECT * FROM unnest(:name::text[], :acquisition::text[], :expired::bigint[]) AS u (name, acquisition, expired)
-      ORDER BY name COLLATE "C") w, LATERAL (
-      SELECT acquisition AS since FROM rowlock_lock
-      WHERE name = w.name COLLATE "C" AND owner = '(shared)'{releasing}{briefly}
-      FOR UPDATE SKIP LOCKED) r) k),
-gone AS (
-  DELETE FROM rowlock_share s USING own
-  WHERE s.name = own.name COLLATE "C" AND s.acquisition = own.acquisition AND s.since = own.since
-    AND (own.expired = 0 OR s.expires_at <= own.at)
-  RETURNING s.name, s.acquisition, s.permits, own.expired, own.at),
-freed AS (
-  UPDATE rowlock_lock l SET sharers = l.sharers - g.permits,
-    owner = CASE WHEN l.sharers > g.permits THEN l.owner END,
-    version = CASE WHEN l.sharers > g.permits THEN l.version ELSE greatest(l.version + 1, us(g.at)) END,
-    expires_at = CASE WHEN l.sharers > g.permits THEN l.expires_at ELSE g.at END
-  FROM (SELECT name, sum(permits)::bigint AS permits, max(at) AS at, array_agg(acquisition) AS acquisitions,
-      CASE WHEN max(expired) = 0 THEN left(min(acquisition), 16) ELSE '' END AS teller FROM gone GROUP BY name) g
-  WHERE l.name = g.name
-  RETURNING g.acquisitions, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT FROM rowlock_waiter q
-      WHERE q.name = l.name AND q.room BETWEEN 0 AND 9223372036854775806)) THEN
-    notify_first(g.teller, q.name = l.name) END AS told, l.waiting)
-SELECT unnest(acquisitions), told, waiting FROM freed;
+-- batch skipping: as batch
 
 -- name: upgrade_share(name, acquisition, owner, thread, note) -> acquisition, version, left
 -- doing: upgrading
