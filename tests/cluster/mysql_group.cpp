@@ -150,7 +150,7 @@ void mysql_group::wait_for_all() const {
   wait_until_all_say("3 1",
                      "SELECT CONCAT(SUM(member_state = 'ONLINE'), ' ', SUM(member_role = 'PRIMARY')) FROM "
                      "performance_schema.replication_group_members",
-                     patience);
+                     2 * patience);
 }
 
 }  // namespace rowlock::test

@@ -56,15 +56,17 @@ class three_nodes {
   }
   /// Throws where they do not within that time.
   void wait_until_all_say(const std::string& answer, const std::string& sql, std::chrono::seconds within) const {
-    const auto says = [&](const auto& each) {
-      try {
-        return answer_of(*each, sql) == answer;
-      } catch (const std::exception&) {
-        return false;
-      }
+    std::string said;
+    const auto all_say = [&] {
+      said.clear();
+      for (const auto& each : nodes_) try {
+          said += answer_of(*each, sql) + '\n';
+        } catch (const std::exception& e) {
+          said += e.what() + std::string{'\n'};
+        }
+      return said == answer + '\n' + answer + '\n' + answer + '\n';
     };
-    if (!eventually(within, [&] { return std::all_of(nodes_.begin(), nodes_.end(), says); }))
-      throw std::runtime_error{"the cluster is not whole again"};
+    if (!eventually(within, all_say)) throw std::runtime_error{"the cluster is not whole again:\n" + said};
   }
 
  private:
