@@ -58,6 +58,11 @@ server_address mysql_member::address() const {
   return out;
 }
 
+void mysql_member::belong_to(std::string group) {
+  group_ = std::move(group);
+  std::ofstream{folder() / "init", std::ios::app} << "SET GLOBAL super_read_only = ON;\n";
+}
+
 std::unique_ptr<server_database> mysql_member::open() const { return std::make_unique<mysql_database>(address()); }
 
 void mysql_member::execute(const std::string& sql) const { my_connection{address()}.run_script(sql); }
@@ -103,6 +108,7 @@ private_server::words mysql_member::command() const {
                        "--group-replication-group-seeds=" + group_,
                        "--group-replication-ip-allowlist=127.0.0.1",
                        "--group-replication-member-expel-timeout=0",
+                       "--group-replication-recovery-reconnect-interval=1",
                        "--group-replication-recovery-get-public-key=ON"};
   out.insert(out.end(), options.begin(), options.end());
   if (!group_.empty()) out.insert(out.end(), of_group.begin(), of_group.end());
@@ -133,7 +139,7 @@ void mysql_group::make_primary(std::size_t which) const {
 
 // Until the others have put out the one that was before, it is not let in.
 void mysql_group::rejoin(std::size_t which) const {
-  if (!eventually([&] {
+  if (!eventually(4 * patience, [&] {
         try {
           node(which).execute("STOP GROUP_REPLICATION");
           node(which).execute("START GROUP_REPLICATION");

@@ -22,8 +22,9 @@ class mysql_member : public private_server {
   server_address address() const override;
   std::unique_ptr<server_database> open() const override;
   std::uint16_t group_port() const { return group_port_; }
-  /// Those are the addresses of all of its members.
-  void belong_to(std::string group) { group_ = std::move(group); }
+  /// Those are the addresses of all of its members. From then on it accepts no writes when it starts, as a member must:
+  /// by itself it would grant what the group grants.
+  void belong_to(std::string group);
   void execute(const std::string& sql) const;
   std::string log() const;
 
