@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "contract/contract.hpp"
+#include "support/slowness.hpp"
 #include "support/takes_at_most.hpp"
 #include "support/test_thread.hpp"
 #include "support/tier.hpp"
@@ -299,7 +300,8 @@ TEST_P(handing_over, ends_when_another_client_frees_it) {
 
 TEST_P(handing_over, renews_what_lasts) {
   auto locks = connect_at_length();
-  const auto options = with({.lease = 1s});
+  const auto lease = on_this_machine(1s);
+  const auto options = with({.lease = lease});
   auto held = locks.acquire(name, options);
   for (int i = 0; i < 10; ++i) {
     auto next = start_to_wait(locks, options);
@@ -308,7 +310,7 @@ TEST_P(handing_over, renews_what_lasts) {
     EXPECT_EQ(held.why_lost(), loss_reason::none);
   }
   EXPECT_GT(handovers(locks), 2U) << "a renewal that is under way ends one";
-  EXPECT_FALSE(eventually(2s, [&] { return held.lost().stop_requested(); }));
+  EXPECT_FALSE(eventually(2 * lease, [&] { return held.lost().stop_requested(); }));
 }
 
 TEST_P(handing_over, keeps_what_a_holder_has_more_than_once) {

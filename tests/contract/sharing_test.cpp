@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "contract/sharing.hpp"
+#include "support/slowness.hpp"
 #include "support/takes_at_most.hpp"
 #include "support/test_thread.hpp"
 #include "support/tier.hpp"
@@ -180,9 +181,10 @@ TEST_P(sharing, shares_are_listed) {
 }
 
 TEST_P(sharing, shares_are_renewed) {
-  const auto held = locks_.acquire_shared(name, {.lease = 1s});
-  const auto again = other_.acquire_shared(name, {.lease = 1s});
-  EXPECT_FALSE(eventually(2s, [&] { return held.lost().stop_requested() || again.lost().stop_requested(); }));
+  const auto lease = on_this_machine(1s);
+  const auto held = locks_.acquire_shared(name, {.lease = lease});
+  const auto again = other_.acquire_shared(name, {.lease = lease});
+  EXPECT_FALSE(eventually(2 * lease, [&] { return held.lost().stop_requested() || again.lost().stop_requested(); }));
   EXPECT_FALSE(other_.try_acquire(name, with()));
 }
 
