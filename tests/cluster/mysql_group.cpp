@@ -2,6 +2,7 @@
 
 #include <signal.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
@@ -152,11 +153,20 @@ void mysql_group::rejoin(std::size_t which) const {
   wait_for_all();
 }
 
-void mysql_group::wait_for_all() const {
+// A member that joins first applies all that the group has written meanwhile, beside the players.
+void mysql_group::wait_for_all() const try {
   wait_until_all_say("3 1",
                      "SELECT CONCAT(SUM(member_state = 'ONLINE'), ' ', SUM(member_role = 'PRIMARY')) FROM "
                      "performance_schema.replication_group_members",
-                     2 * patience);
+                     6 * patience);
+} catch (const std::runtime_error& e) {
+  constexpr std::size_t most = 4000;
+  std::string logs = e.what();
+  for (std::size_t i = 0; i < size(); ++i) {
+    const auto log = node(i).log();
+    logs += "\nThe end of a member's log:\n" + log.substr(log.size() - std::min(log.size(), most));
+  }
+  throw std::runtime_error{logs};
 }
 
 }  // namespace rowlock::test
