@@ -61,8 +61,8 @@ int hold_it(held_set& held, const options& given, const signals& taken) {
 int hold(const options& given) {
   if (::write(STDOUT_FILENO, nullptr, 0) < 0)
     throw failure{"standard output, where the token is to be written, is closed", exit_status::not_written};
-  const signals taken{SIGTTIN,
-                      SIGTTOU};  // in the background of a terminal a read fails, and does not stop this process
+  // In the background of a terminal a read fails then, and does not stop this process, nor does a message.
+  const signals taken{SIGTTIN, SIGTTOU};
   return with_lock(
       given, taken, [&](client&, held_set& held) { return hold_it(held, given, taken); }, STDOUT_FILENO);
 }

@@ -146,11 +146,10 @@ class writer {
 
 std::string_view writer::statement(const entry& of, std::string_view key) const {
   constexpr std::string_view as = "as ";
-  constexpr std::string_view batch = "batch";
   const auto* const slot = of.find(key);
   if (slot == nullptr) fail(of.name, key);
   std::string_view out = slot->statement;
-  if (out.empty() && slot->value == "as batch") return statement(of, batch);
+  if (out.empty() && slot->value == "as batch") return statement(of, "batch");
   if (out.empty() && slot->value.starts_with(as))
     return statement(named(entries_, &entry::name, slot->value.substr(as.size())), key);
   if (!out.ends_with(';')) fail(of.name, "a statement does not end with a semicolon");

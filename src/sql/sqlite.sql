@@ -277,8 +277,7 @@ WHERE name = :name AND acquisition = :acquisition AND owner IS NOT NULL
 -- read: a set counts only while it insists
 SELECT q.owner, q.ticket, q.attempt, q.lease FROM rowlock_waiter q
 WHERE q.name = :name AND q.expires_at > clock_us() AND q.lease IS NOT 0
-  AND (q.room IS NOT -2
-    OR insists(q))
+  AND (q.room IS NOT -2 OR insists(q))
 ORDER BY q.ticket LIMIT 1;
 
 -- name: grant(name, acquisition, ticket, attempt) -> acquisition
@@ -552,8 +551,7 @@ SELECT :name,
   EXISTS (SELECT 1 FROM rowlock_waiter q
     WHERE q.name = :name AND q.ticket < :turn AND q.expires_at > clock_us() AND q.lease IS NOT 0
     AND CASE WHEN :patience = 0 THEN 1
-      WHEN q.room = -2 OR (q.room < -1 AND :patience > 0)
-        THEN insists(q)
+      WHEN q.room = -2 OR (q.room < -1 AND :patience > 0) THEN insists(q)
       WHEN :patience < 0 THEN 1
       ELSE :room >= 0 AND q.enqueued_at <= clock_us() - :patience END
     AND (q.room IS NOT 9223372036854775807 OR :room <> 9223372036854775807)),
