@@ -226,7 +226,8 @@ catch (const std::system_error&) {
 }
 
 void mysql_session::lock_migrations(const limits& until) {
-  const auto wait = servers_wait(time_left(until).value_or(longest_lock_wait));
+  auto wait = servers_wait(time_left(until).value_or(longest_lock_wait));
+  if (kind_ == mysql_kind::mysql) wait = std::chrono::floor<std::chrono::seconds>(wait);  // which rounds it
   const auto got = simple(std::string{"SELECT GET_LOCK("} + migration_lock + ", " + seconds_text(wait) + ")",
                           {waiting_to_migrate}, until);
   if (text(got.at(0).at(0)) != "1")
