@@ -102,8 +102,8 @@ class ROWLOCK_EXPORT client {
   /// Zero and less try once; std::chrono::hours::max() means no deadline.
   ///
   /// If the database did not answer at all in that time, the call throws the last error. There is one exception: if
-  /// `wait` is shorter than call_timeout and the call only lacked a free connection, or the turn to write to an SQLite
-  /// file, the result is nullopt.
+  /// `wait` is shorter than call_timeout and the call only lacked a free connection for statements, or the turn to
+  /// write to an SQLite file, the result is nullopt.
   ///
   /// May return late: a call to a server that is under way at the deadline may take up to half a second in all, because
   /// cutting it off would cost the connection.

@@ -137,8 +137,8 @@ struct client_options {
   duration handover_limit = std::chrono::milliseconds{100};
   /// The greatest number of additional connections for locks by for_update, at least 1.
   ///
-  /// Each such lock keeps one connection. A call that finds none free within call_timeout throws errc::pool_exhausted.
-  /// SQLite needs none.
+  /// Each such lock keeps one connection. A call that finds none free within call_timeout, or within its own wait if
+  /// that is shorter, throws errc::pool_exhausted. SQLite needs none.
   std::size_t held_transactions = 4;
   /// The longest time that opening a connection may take: 1 ms to 1 h. It goes on for up to 2 s if its call leaves
   /// sooner, and a later call uses it.
@@ -171,8 +171,8 @@ struct client_options {
   rowlock::executor executor{};
   /// The function that is called with each event of the client; absent: important events are written to std::clog.
   ///
-  /// Without an observer, losses, failed releases, failed sweeps and warnings are written, one line each. Characters
-  /// that a terminal would obey are written as escape sequences of C.
+  /// Without an observer, losses, failed releases, failed sweeps, quarantines and warnings are written, one line each.
+  /// Characters that a terminal would obey are written as escape sequences of C.
   ///
   /// Threads: it is called on a dedicated thread of the client, with one event at a time, in order, and never under a
   /// lock of the library. It may call rowlock, this client included, and may even close or destroy the client.

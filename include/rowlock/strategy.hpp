@@ -29,9 +29,9 @@ enum class strategy : std::uint8_t {
   for_update,
   /// A lease, granted by compare-and-set on the row's version: optimistic concurrency control.
   ///
-  /// Acquiring reads the version and changes the row only if the version is still the same. It never waits for a row
-  /// lock. If many clients try at once, more than one may have to try again. The lock ends by release, or when the
-  /// lease expires.
+  /// Acquiring reads the version and changes the row only if the version is still the same. It waits for a row lock
+  /// only at the first use of a name. If many clients try at once, more than one may have to try again. The lock ends
+  /// by release, or when the lease expires.
   version_cas
 };
 
