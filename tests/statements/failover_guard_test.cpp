@@ -16,6 +16,7 @@
 
 #include "server/steps.hpp"
 #include "sql/loader.hpp"
+#include "statements/asked.hpp"
 #include "store/guard.hpp"
 #include "store/schema.hpp"
 #include "support/background.hpp"
@@ -38,7 +39,6 @@ namespace {
 using namespace std::chrono_literals;
 using sheets::step;
 using sheets::verb;
-using store::field;
 using text_of_step = std::optional<std::string> step::*;
 
 /// The row before the statement.
@@ -206,28 +206,22 @@ class failover_guard : public on_each_database {
     if (!is_one) out.write = std::nullopt;
     return out;
   }
-  std::vector<driver::row> send(steps& by, const step& what, const std::vector<store::argument>& given) {
-    const auto request = store::positional(what, given);
+  std::vector<driver::row> send(steps& by, const step& what, const asked& one) {
+    const auto request = store::positional(what, one.arguments());
     return by.session().run(what, {&request, 1}, steps::limits());
   }
-  std::vector<store::argument> arguments(std::string_view owner, std::string_view acquisition) {
-    return {{field::name, std::string_view{name_}},
-            {field::owner, owner},
-            {field::thread, std::string_view{"1"}},
-            {field::acquisition, acquisition},
-            {field::attempt, ticket_id},
-            {field::lease, duration{10min}.count()},
-            {field::life, duration{1h}.count()},
-            {field::permits, std::int64_t{1}},
-            {field::room, room_},
-            {field::number, std::int64_t{5}},
-            {field::ticket, ticket_},
-            {field::turn, core::to_integer(core::ticket_number::last)},
-            {field::patience, std::int64_t{0}},
-            {field::version, version_}};
+  asked wanted(std::string_view acquisition, std::string_view owner = me) const {
+    return {.name = name_,
+            .acquisition = acquisition,
+            .owner = owner,
+            .attempt = ticket_id,
+            .lease = 10min,
+            .room = room_,
+            .version = version_,
+            .ticket = ticket_};
   }
   std::vector<driver::row> plainly(verb what, std::string_view acquisition, std::string_view owner = me) {
-    return send(*plain_, plain_->sql()[what], arguments(owner, acquisition));
+    return send(*plain_, plain_->sql()[what], wanted(acquisition, owner));
   }
   void enqueue(std::string_view owner, std::int64_t room) {
     room_ = room;
@@ -263,7 +257,7 @@ class failover_guard : public on_each_database {
     const bool joins = g.what == verb::share && g.row == before::shared;
     auto& session = guarded_->session();
     if (g.what == verb::hold) session.begin(steps::limits());
-    const auto rows = send(*guarded_, only(g), arguments(me, joins ? also_id : row_id));
+    const auto rows = send(*guarded_, only(g), wanted(joins ? also_id : row_id));
     if (g.what == verb::hold) session.rollback(steps::limits());
     if (g.what == verb::hold) return !rows.empty();
     if (g.what != verb::release) return state() != was;
@@ -409,7 +403,7 @@ class relaxed_guard : public failover_guard {
       db().execute("UPDATE rowlock_lock SET expires_at = expires_at - interval '1 minute' WHERE name = '" + name_ +
                    "'");
     db().execute("DELETE FROM seen");
-    send(*guarded_, only(g), arguments(me, g.what == verb::share && g.row == before::shared ? also_id : row_id));
+    send(*guarded_, only(g), wanted(g.what == verb::share && g.row == before::shared ? also_id : row_id));
     std::set<std::string> out;
     for (const auto& row : db().ask("SELECT setting FROM seen")) out.insert(row.at(0).value());
     return out;
@@ -434,12 +428,7 @@ class relaxed_guard : public failover_guard {
   }
 };
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(relaxed_guard);
-INSTANTIATE_TEST_SUITE_P(on, relaxed_guard, testing::ValuesIn([] {
-                           auto out = databases();
-                           std::erase_if(out, [](const auto& kind) { return kind.name != "postgresql"; });
-                           return out;
-                         }()),
-                         database_name);
+INSTANTIATE_TEST_SUITE_P(on, relaxed_guard, testing::ValuesIn(databases_named("postgresql")), database_name);
 
 TEST_P(relaxed_guard, lets_no_commit_wait_for_the_disk) {
   begin_to_relax();
@@ -478,12 +467,12 @@ TEST_P(relaxed_guard, is_tightened_once_relaxed_statements_have_committed) {
   const driver::limits brief{.deadline = base::later(base::now(), 500ms)};
   prepare(before::mine);
   guarded_->session().begin(steps::limits());
-  EXPECT_FALSE(send(*guarded_, guarded_->sql()[verb::renew], arguments(me, row_id)).empty());
+  EXPECT_FALSE(send(*guarded_, guarded_->sql()[verb::renew], wanted(row_id)).empty());
   EXPECT_TRUE(throws(errc::call_timed_out, [&] { tighten(brief); }));
   guarded_->session().commit(steps::limits());
   prepare(before::vacant);
   guarded_->session().begin(steps::limits());
-  EXPECT_FALSE(send(*guarded_, guarded_->sql()[verb::hold], arguments(me, row_id)).empty());
+  EXPECT_FALSE(send(*guarded_, guarded_->sql()[verb::hold], wanted(row_id)).empty());
   EXPECT_TRUE(tighten(steps::limits())) << "beside a transaction that is open for long";
   guarded_->session().rollback(steps::limits());
   EXPECT_EQ(settings_of({verb::acquire, &step::write, before::vacant}), std::set<std::string>{"on"});
@@ -501,11 +490,7 @@ class callers_guard_on_postgresql : public failover_guard {
   }
 };
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(callers_guard_on_postgresql);
-INSTANTIATE_TEST_SUITE_P(on, callers_guard_on_postgresql, testing::ValuesIn([] {
-                           auto out = databases();
-                           std::erase_if(out, [](const auto& kind) { return kind.name != "postgresql"; });
-                           return out;
-                         }()),
+INSTANTIATE_TEST_SUITE_P(on, callers_guard_on_postgresql, testing::ValuesIn(databases_named("postgresql")),
                          database_name);
 
 TEST_P(callers_guard_on_postgresql, is_tested_by_every_statement_that_locks) {
@@ -547,12 +532,7 @@ class callers_guard_on_mysql : public failover_guard {
   std::string setup_;
 };
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(callers_guard_on_mysql);
-INSTANTIATE_TEST_SUITE_P(on, callers_guard_on_mysql, testing::ValuesIn([] {
-                           auto out = databases();
-                           std::erase_if(out, [](const auto& kind) { return kind.name != "mysql"; });
-                           return out;
-                         }()),
-                         database_name);
+INSTANTIATE_TEST_SUITE_P(on, callers_guard_on_mysql, testing::ValuesIn(databases_named("mysql")), database_name);
 
 TEST_P(callers_guard_on_mysql, is_tested_by_every_statement_that_locks) {
   const auto texts = sent();

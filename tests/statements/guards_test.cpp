@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <ostream>
 #include <span>
@@ -16,6 +15,7 @@
 
 #include "server/gate_before_the_lock.hpp"
 #include "server/steps.hpp"
+#include "statements/asked.hpp"
 #include "store/housekeeping.hpp"
 #include "store/leases.hpp"
 #include "strategy/strategy.hpp"
@@ -31,7 +31,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using sheets::verb;
-using store::field;
 
 /// A verb, and how many requests go together. Those after the first are about names that nothing is in the way of.
 struct form {
@@ -43,8 +42,6 @@ struct form {
 std::ostream& operator<<(std::ostream& out, const form& f) {
   return out << sheets::doing(f.what) << " (verb " << static_cast<int>(f.what) << "), " << f.size << " at once";
 }
-
-constexpr std::int64_t reserved = 5;
 
 constexpr form grants[] = {{verb::acquire, 1, 1},
                            {verb::acquire, 2, 1},
@@ -69,7 +66,7 @@ constexpr form changes[] = {{verb::renew, 1},
                             {verb::extend, 2},
                             {verb::defer_release, 1},
                             {verb::defer_release, 2},
-                            {verb::reserve, 1, reserved},
+                            {verb::reserve, 1, asked::number},
                             {verb::grant, 1, 1},
                             {verb::downgrade, 1, 1},
                             {verb::release, 1, 1},
@@ -81,7 +78,9 @@ constexpr form changes_of_shares[] = {
     {verb::renew_share, 1},      {verb::renew_share, 2},      {verb::extend_share, 1},    {verb::extend_share, 2},
     {verb::upgrade_share, 1, 1}, {verb::release_share, 1, 1}, {verb::release_share, 2, 1}};
 
-bool is_a_release(verb what) { return what == verb::release || what == verb::release_alone; }
+bool is_a_release(verb what) {
+  return what == verb::release || what == verb::release_alone || what == verb::release_share;
+}
 
 class statements : public on_each_database {
  protected:
@@ -115,28 +114,12 @@ class statements : public on_each_database {
   bool run(verb what) { return run(form{.what = what}); }
   /// Whether something was answered.
   bool run(const form& f) {
-    std::vector<std::string> names;
-    for (std::size_t i = 0; i < f.size; ++i) names.push_back(i == 0 || is_of_one_name(f) ? name_ : beside_);
     std::vector<driver::request> batch;
     for (std::size_t i = 0; i < f.size; ++i) {
-      const std::vector<store::argument> given{{field::name, std::string_view{names[i]}},
-                                               {field::owner, std::string_view{"app:here:1:1"}},
-                                               {field::thread, std::string_view{"1"}},
-                                               {field::acquisition, std::string_view{i == 0 ? mine : also_mine}},
-                                               {field::attempt, attempt_},
-                                               {field::liveness, std::string_view{"file"}},
-                                               {field::lease, microseconds(lease_)},
-                                               {field::life, microseconds(1h)},
-                                               {field::permits, std::int64_t{1}},
-                                               {field::room, std::int64_t{1}},
-                                               {field::number, reserved},
-                                               {field::retention, microseconds(1min)},
-                                               {field::expired, expired_},
-                                               {field::ticket, ticket_},
-                                               {field::turn, turn_},
-                                               {field::patience, std::int64_t{0}},
-                                               {field::version, i == 0 || is_of_one_name(f) ? version_ : 0}};
-      batch.push_back(store::positional(steps_->sql()[f.what], given));
+      const bool is_beside = i > 0 && f.what != verb::share;  // a batch of shares is for one name
+      auto one = wanted(is_beside ? beside_ : name_, i == 0 ? mine : also_mine);
+      if (is_beside) one.version = 0;
+      batch.push_back(store::positional(steps_->sql()[f.what], one.arguments()));
     }
     const auto until = steps::limits();
     auto& session = steps_->session();
@@ -166,12 +149,10 @@ class statements : public on_each_database {
   }
   void enqueue() {
     lease_ = 10min;
-    const std::vector<store::argument> given{
-        {field::name, std::string_view{name_}}, {field::owner, std::string_view{"app:there:1:1"}},
-        {field::thread, std::string_view{"1"}}, {field::attempt, attempt_},
-        {field::lease, microseconds(lease_)},   {field::life, microseconds(1h)},
-        {field::room, std::int64_t{-1}}};
-    ticket_ = std::get<std::int64_t>(ask(verb::enqueue, given).at(0).at(1));
+    auto theirs = wanted(name_, {});
+    theirs.owner = "app:there:1:1";
+    theirs.room = -1;
+    ticket_ = std::get<std::int64_t>(ask(verb::enqueue, theirs).at(0).at(1));
   }
   /// So that the row says it, too, where it does.
   void enqueue_and_mark() {
@@ -179,17 +160,22 @@ class statements : public on_each_database {
     if (!is_missing({verb::mark_waiting})) run(verb::mark_waiting);
   }
   void take(const std::string& name, std::string_view acquisition, bool is_shared) {
-    const std::vector<store::argument> given{
-        {field::name, std::string_view{name}},  {field::owner, std::string_view{"app:here:1:1"}},
-        {field::thread, std::string_view{"1"}}, {field::acquisition, acquisition},
-        {field::lease, microseconds(1h)},       {field::permits, std::int64_t{1}},
-        {field::room, std::int64_t{1}},         {field::version, std::int64_t{0}}};
-    ASSERT_FALSE(ask(is_shared ? verb::share : verb::acquire, given).empty());
+    ASSERT_FALSE(ask(is_shared ? verb::share : verb::acquire, {.name = name, .acquisition = acquisition}).empty());
   }
-  std::vector<driver::row> ask(verb what, std::span<const store::argument> given) {
-    const auto until = steps::limits();
-    const auto request = store::positional(steps_->sql()[what], given);
-    return steps_->session().run(steps_->sql()[what], {&request, 1}, until);
+  std::vector<driver::row> ask(verb what, const asked& one) {
+    const auto request = store::positional(steps_->sql()[what], one.arguments());
+    return steps_->session().run(steps_->sql()[what], {&request, 1}, steps::limits());
+  }
+  /// As the test has set it.
+  asked wanted(std::string_view name, std::string_view acquisition) const {
+    return {.name = name,
+            .acquisition = acquisition,
+            .attempt = attempt_,
+            .lease = lease_,
+            .version = version_,
+            .ticket = ticket_,
+            .turn = turn_,
+            .expired = expired_};
   }
 
   /// The version that the form has given to the name; 0: it was not granted.
@@ -228,8 +214,8 @@ class statements : public on_each_database {
   static constexpr std::string_view mine = "0123456789abcdef0000000000000001";
   static constexpr std::string_view also_mine = "0123456789abcdef0000000000000002";
   static constexpr std::string_view others = "fedcba98765432100000000000000002";
-  static constexpr std::int64_t last_turn = core::to_integer(core::ticket_number::last);
-  std::string_view attempt_ = "fedcba98765432100000000000000001";
+  static constexpr std::int64_t last_turn = asked{}.turn;
+  std::string_view attempt_ = asked{}.attempt;
   std::string_view other_attempt_ = "fedcba98765432100000000000000003";
   std::optional<steps> steps_;
   std::string name_;
@@ -241,9 +227,6 @@ class statements : public on_each_database {
   std::int64_t token_ = 0;
   std::int64_t expired_ = 0;
   int names_ = 0;
-
- private:
-  static bool is_of_one_name(const form& f) { return f.what == verb::share; }
 };
 ROWLOCK_SUITE_ON_EACH_DATABASE(statements);
 
@@ -266,12 +249,7 @@ class statements_on_postgresql : public statements {
   }
 };
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(statements_on_postgresql);
-INSTANTIATE_TEST_SUITE_P(on, statements_on_postgresql, testing::ValuesIn([] {
-                           auto out = databases();
-                           std::erase_if(out, [](const auto& kind) { return kind.name != "postgresql"; });
-                           return out;
-                         }()),
-                         database_name);
+INSTANTIATE_TEST_SUITE_P(on, statements_on_postgresql, testing::ValuesIn(databases_named("postgresql")), database_name);
 
 TEST_P(statements, that_grant_a_free_name_raise_its_version_though_the_clock_is_behind) {
   for_each(grants, [&](const form& f) {
@@ -394,7 +372,7 @@ TEST_P(statements, that_change_a_lease_do_it_and_raise_the_version_where_it_is_a
     EXPECT_NE(columns(), row_before);
     EXPECT_GE(row().version, before + f.raises);
     EXPECT_TRUE(f.raises > 0 || row().version == before);
-    EXPECT_EQ(row().owner.has_value(), !is_a_release(f.what) && f.what != verb::release_share);
+    EXPECT_EQ(row().owner.has_value(), !is_a_release(f.what));
   });
 }
 
@@ -409,19 +387,12 @@ TEST_P(statements, that_change_a_lease_never_touch_a_later_holder) {
 }
 
 TEST_P(statements, that_change_a_lease_never_bring_it_back) {
-  for_each(changes, [&](const form& f) {
-    make_mine(f, false);
-    db().expire(name_);
+  for_each_change([&](const form& f, bool is_shared) {
+    make_mine(f, is_shared);
+    is_shared ? db().kill_share(row().version, 1s) : db().expire(name_);
     if (!is_a_release(f.what)) return expect_unchanged_by(f);
     run(f);
     EXPECT_FALSE(row().owner) << "the next need not wait for a clock";
-  });
-  for_each(changes_of_shares, [&](const form& f) {
-    make_mine(f, true);
-    db().kill_share(row().version, 1s);
-    if (f.what != verb::release_share) return expect_unchanged_by(f);
-    run(f);
-    EXPECT_FALSE(row().owner);
   });
 }
 
@@ -497,8 +468,7 @@ TEST_P(statements, that_change_a_share_leave_those_of_others_as_they_are) {
     make_mine(f, true);
     take(name_, others, true);
     run(f);
-    const std::vector<store::argument> name{{field::name, std::string_view{name_}}, {field::expired, std::int64_t{0}}};
-    const auto all = ask(verb::sharers, name);
+    const auto all = ask(verb::sharers, {.name = name_});
     const auto theirs =
         std::find_if(all.begin(), all.end(), [](const auto& r) { return driver::text(r[4]) == others; });
     ASSERT_NE(theirs, all.end());
@@ -516,8 +486,7 @@ TEST_P(statements, that_grant_a_released_name_pass_over_tickets_of_the_dead) {
     expect_unchanged_by(f);
     const auto dead = ticket_;
     enqueue();
-    const std::vector<store::argument> name{{field::name, std::string_view{name_}}};
-    EXPECT_EQ(driver::integer(ask(verb::first_in_turn, name).at(0)[1]), ticket_);
+    EXPECT_EQ(driver::integer(ask(verb::first_in_turn, {.name = name_}).at(0)[1]), ticket_);
     std::swap(attempt_, other_attempt_);
     expect_unchanged_by(f);
     std::swap(attempt_, other_attempt_);
@@ -636,15 +605,8 @@ TEST_P(statements_on_postgresql, that_claim_a_granted_name_delete_the_ticket) {
   EXPECT_TRUE(run(verb::release));
   EXPECT_EQ(row().acquisition, attempt_);
   EXPECT_EQ(db().tickets(), 1);
-  const std::vector<store::argument> given{{field::name, std::string_view{name_}},
-                                           {field::owner, std::string_view{"app:there:1:1"}},
-                                           {field::thread, std::string_view{"1"}},
-                                           {field::acquisition, mine},
-                                           {field::lease, microseconds(1h)},
-                                           {field::ticket, ticket_},
-                                           {field::turn, ticket_},
-                                           {field::patience, std::int64_t{0}}};
-  EXPECT_EQ(driver::text(ask(verb::acquire_in_turn, given).at(0)[7]), attempt_);
+  const asked claim{.name = name_, .acquisition = mine, .owner = "app:there:1:1", .ticket = ticket_, .turn = ticket_};
+  EXPECT_EQ(driver::text(ask(verb::acquire_in_turn, claim).at(0)[7]), attempt_);
   EXPECT_EQ(row().acquisition, attempt_);
   EXPECT_EQ(db().tickets(), 0);
 }
@@ -671,12 +633,8 @@ TEST_P(statements_on_postgresql, that_go_by_what_they_saw_leave_a_name_alone_tha
 }
 
 TEST_P(statements_on_postgresql, that_change_a_lease_never_touch_one_that_was_granted_since_they_looked) {
-  for_each(changes, [&](const form& f) {
-    make_mine(f, false);
-    expect_unchanged_after(f, [&] { db().steal(name_); });
-  });
-  for_each(changes_of_shares, [&](const form& f) {
-    make_mine(f, true);
+  for_each_change([&](const form& f, bool is_shared) {
+    make_mine(f, is_shared);
     expect_unchanged_after(f, [&] { db().steal(name_); });
   });
 }
@@ -714,13 +672,9 @@ TEST_P(statements_on_postgresql, that_somebody_relies_on_are_durable_behind_a_po
   version_ = 0;
   for_each(std::vector<form>{{verb::acquire}, {verb::acquire, 2}, {verb::acquire_in_turn}},
            [&](const form& f) { expect_durable(f); });
-  for_each(changes, [&](const form& f) {
-    make_mine(f, false);
+  for_each_change([&](const form& f, bool is_shared) {
+    make_mine(f, is_shared);
     expect_durable(f, !is_a_release(f.what));
-  });
-  for_each(changes_of_shares, [&](const form& f) {
-    make_mine(f, true);
-    expect_durable(f, f.what != verb::release_share);
   });
   for_each(std::vector<form>{{verb::free}}, [&](const form& f) {
     make_mine({verb::renew}, false);

@@ -1,8 +1,6 @@
 #include "support/databases.hpp"
 
-#include <algorithm>
-#include <iterator>
-
+#include "support/where.hpp"
 #ifdef ROWLOCK_WITH_MYSQL
 #include "support/mysql_database.hpp"
 #endif
@@ -40,10 +38,11 @@ const std::vector<database_kind>& databases() {
 }
 
 std::vector<database_kind> server_databases() {
-  std::vector<database_kind> out;
-  std::copy_if(databases().begin(), databases().end(), std::back_inserter(out),
-               [](const database_kind& each) { return each.name != "sqlite"; });
-  return out;
+  return where(databases(), [](const auto& each) { return each.name != "sqlite"; });
+}
+
+std::vector<database_kind> databases_named(std::string_view name) {
+  return where(databases(), [&](const auto& each) { return each.name == name; });
 }
 
 std::ostream& operator<<(std::ostream& out, const database_kind& kind) { return out << kind.name; }

@@ -24,6 +24,8 @@ std::ostream& operator<<(std::ostream& out, const database_kind& kind);
 const std::vector<database_kind>& databases();
 /// All databases that are servers.
 std::vector<database_kind> server_databases();
+/// The database of this name; none if it is not compiled in.
+std::vector<database_kind> databases_named(std::string_view name);
 
 /// A test that runs on each database, in a place of its own.
 class on_each_database : public testing::TestWithParam<database_kind> {
