@@ -14,8 +14,6 @@ namespace {
 using namespace std::chrono_literals;
 using words = std::vector<std::string>;
 
-constexpr const char* secret = "8oFz61secret";
-
 words some_words(input& from) {
   words out{"rowlock"};
   if (from.ConsumeBool()) out.insert(out.end(), {"--database", std::string{"mysql://me:"} + secret + "@db/locks"});
@@ -34,8 +32,6 @@ words some_words(input& from) {
   }
   return out;
 }
-
-bool is_between(duration d, duration least, duration most) { return d >= least && d <= most; }
 
 void check(const command::options& given, const words& all) {
   const auto& lock = given.run.lock;

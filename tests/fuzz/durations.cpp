@@ -1,8 +1,6 @@
 // Durations as people write them, and as they are shown.
 
-#include <algorithm>
 #include <chrono>
-#include <cmath>
 
 #include "command/words.hpp"
 #include "fuzz/fuzz.hpp"

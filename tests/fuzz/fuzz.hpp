@@ -9,7 +9,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 
 namespace rowlock::fuzz {
 
@@ -29,6 +28,20 @@ inline void expect(bool holds, std::string_view what, std::string_view seen = {}
 inline constexpr std::size_t longest_text = 600;
 inline std::string text(input& from) { return from.ConsumeRandomLengthString(longest_text); }
 inline duration any_duration(input& from) { return duration{from.ConsumeIntegral<duration::rep>()}; }
+inline bool is_between(duration d, duration least, duration most) { return d >= least && d <= most; }
+
+/// A password that nothing may show.
+inline constexpr const char* secret = "8oFz61secret";
+
+inline std::string percent_encoded(const std::string& text) {
+  constexpr std::string_view digits = "0123456789aBcDeF";
+  std::string out;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    out.append({'%', digits[byte >> 4U], digits[byte & 15U]});
+  }
+  return out;
+}
 
 /// What it throws as an error of the library's; others end the program.
 template <class Do>

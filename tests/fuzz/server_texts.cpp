@@ -1,8 +1,6 @@
 // Texts that servers send, notifications among them, and texts that are made for them.
 
-#include <algorithm>
 #include <array>
-#include <set>
 #include <vector>
 
 #include "driver/enlisted_transaction.hpp"
@@ -18,8 +16,6 @@
 namespace rowlock::fuzz {
 
 namespace {
-
-constexpr const char* secret = "8oFz61secret";
 
 // Any client may send one, with any text.
 void check_notification(const std::string& payload) {

@@ -1,7 +1,5 @@
 // URLs of each database.
 
-#include <algorithm>
-
 #include "core/url.hpp"
 #include "driver/mysql/address.hpp"
 #include "driver/postgresql/address.hpp"
@@ -15,27 +13,15 @@ namespace {
 
 using driver::mysql_address;
 
-constexpr const char* secret = "8oFz61secret";
-
-std::string encoded(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    constexpr std::string_view digits = "0123456789ABCDEF";
-    const auto byte = static_cast<unsigned char>(c);
-    out.append({'%', digits[byte >> 4U], digits[byte & 15U]});
-  }
-  return out;
-}
-
 std::string url_of(const mysql_address& a) {
   constexpr const char* modes[] = {"DISABLED", "PREFERRED", "REQUIRED", "VERIFY_CA", "VERIFY_IDENTITY"};
-  std::string out = "mysql://" + encoded(a.user) + ":" + encoded(a.password) + "@" + encoded(a.host) + ":" +
-                    std::to_string(a.port) + "/" + encoded(a.database) +
+  std::string out = "mysql://" + percent_encoded(a.user) + ":" + percent_encoded(a.password) + "@" +
+                    percent_encoded(a.host) + ":" + std::to_string(a.port) + "/" + percent_encoded(a.database) +
                     "?ssl-mode=" + modes[static_cast<std::size_t>(a.tls)];
   const std::pair<const char*, const std::string&> options[] = {
       {"ssl-ca", a.ca},   {"ssl-capath", a.ca_folder}, {"ssl-cert", a.certificate},
       {"ssl-key", a.key}, {"ssl-cipher", a.ciphers},   {"socket", a.socket}};
-  for (const auto& [name, value] : options) out.append("&").append(name).append("=").append(encoded(value));
+  for (const auto& [name, value] : options) out.append("&").append(name).append("=").append(percent_encoded(value));
   return out;
 }
 
@@ -67,7 +53,7 @@ void check_postgresql(const core::url& url) {
 void check_sqlite(const core::url& url) {
   const auto path = driver::read_sqlite_url(url);
   expect(!path.empty() && is_plain(path), "a path can be opened");
-  expect(driver::read_sqlite_url(core::cut_url("sqlite:" + encoded(path))) == path,
+  expect(driver::read_sqlite_url(core::cut_url("sqlite:" + percent_encoded(path))) == path,
          "a path that was written as a URL is read as the same", path);
 }
 
@@ -80,10 +66,7 @@ void read(const std::string& text, bool has_secret) {
 
 // `has_secret`: one was put there. The fuzzer knows it, and writes it elsewhere as well.
 void check(const std::string& text, bool has_secret) {
-  const auto refusal = error_of([&] {
-    read(text, has_secret);
-    return true;
-  });
+  const auto refusal = error_of([&] { read(text, has_secret); });
   if (!refusal) return;
   expect(refusal->code() == errc::invalid_url, "the code of a refused URL", refusal->what());
   expect(is_tame(refusal->what()), "a refusal can be shown", refusal->what());
