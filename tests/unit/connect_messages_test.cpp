@@ -39,7 +39,6 @@ std::string said_about(const std::string& url, client_options options = {}) {
     auto locks = client::connect(url, options);
     locks.migrate();
     locks.acquire("job").release();
-    return true;
   });
   return e ? e->what() : "nothing";
 }
@@ -47,11 +46,16 @@ std::string said_about(const std::string& url, client_options options = {}) {
 // --- URLs ------------------------------------------------------------------------------------------------------------
 
 struct wrong_url {
-  const char* url;
-  const char* message;
+  std::string url;
+  std::string message;
 };
 // Otherwise the suite's list shows bytes.
 void PrintTo(const wrong_url& of, std::ostream* to) { *to << of.url; }  // NOLINT(readability-identifier-naming)
+
+const std::string no_url =
+    "this is not a database URL; write sqlite:path, postgresql://host/database or mysql://host/database";
+const std::string check_server =
+    "; check that the server runs, and that the URL has the right host, port and encryption";
 
 class connect_messages : public testing::TestWithParam<wrong_url> {};
 
@@ -60,12 +64,7 @@ TEST_P(connect_messages, of_a_url_that_cannot_be_read) { EXPECT_EQ(said_about(Ge
 INSTANTIATE_TEST_SUITE_P(
     any, connect_messages,
     testing::Values(
-        wrong_url{"",
-                  "this is not a database URL; write sqlite:path, postgresql://host/database or mysql://host/database"},
-        wrong_url{"/var/lib/locks.db",
-                  "this is not a database URL; write sqlite:path, postgresql://host/database or mysql://host/database"},
-        wrong_url{"host=db password=secret",
-                  "this is not a database URL; write sqlite:path, postgresql://host/database or mysql://host/database"},
+        wrong_url{"", no_url}, wrong_url{"/var/lib/locks.db", no_url}, wrong_url{"host=db password=secret", no_url},
         wrong_url{"redis://user:secret@localhost",
                   "rowlock knows no database \"redis:\"; a URL begins with sqlite:, postgresql:// or mysql://"},
         wrong_url{"sqllite:locks.db",
@@ -86,47 +85,41 @@ INSTANTIATE_TEST_SUITE_P(
                   "%3F for a '?' in the path"}));
 
 #ifdef ROWLOCK_WITH_MYSQL
+const std::string mysql_form = "; write mysql://user:password@host:port/database?option=value";
+const std::string mysql_options =
+    "; the options are ssl-mode, ssl-ca, ssl-capath, ssl-cert, ssl-key, ssl-cipher and socket";
+
 INSTANTIATE_TEST_SUITE_P(
     mysql, connect_messages,
     testing::Values(
-        wrong_url{"mysql:app:secret@db/shop",
-                  "a mysql: URL must have // after its scheme; write "
-                  "mysql://user:password@host:port/database?option=value"},
-        wrong_url{"mysql://app:secret@db",
-                  "this URL has no database; write mysql://user:password@host:port/database?option=value"},
+        wrong_url{"mysql:app:secret@db/shop", "a mysql: URL must have // after its scheme" + mysql_form},
+        wrong_url{"mysql://app:secret@db", "this URL has no database" + mysql_form},
         wrong_url{"mysql://app:sec/ret@db/shop",
                   "the port of this URL is not a number from 1 to 65535; in a password, write / as %2F and : as %3A"},
-        wrong_url{"mysql://app:secret@[::1/shop",
-                  "the host of this URL has a [ without a ]; write "
-                  "mysql://user:password@host:port/database?option=value"},
-        wrong_url{"mysql://app:secret@[::1]x/shop",
-                  "only a port may follow the host in brackets; write "
-                  "mysql://user:password@host:port/database?option=value"},
+        wrong_url{"mysql://app:secret@[::1/shop", "the host of this URL has a [ without a ]" + mysql_form},
+        wrong_url{"mysql://app:secret@[::1]x/shop", "only a port may follow the host in brackets" + mysql_form},
         wrong_url{"mysql://app:secret@a,b/shop",
                   "this URL has several hosts, and a mysql: URL has one; name the primary, or a proxy that finds it"},
         wrong_url{"mysql://app:%zz@db/shop",
                   "the password of this URL must be UTF-8 without NUL, with %XX for : / ? # @ & = and %"},
         wrong_url{"mysql://app:secret@db/shop?sslmode=REQUIRED",
-                  "a mysql: URL has no option \"sslmode\"; the options are ssl-mode, ssl-ca, ssl-capath, ssl-cert, "
-                  "ssl-key, ssl-cipher and socket; did you mean ssl-mode?"},
+                  "a mysql: URL has no option \"sslmode\"" + mysql_options + "; did you mean ssl-mode?"},
         wrong_url{"mysql://app:secret@db/shop?charset=latin1",
-                  "a mysql: URL has no option \"charset\"; the options are ssl-mode, ssl-ca, ssl-capath, ssl-cert, "
-                  "ssl-key, ssl-cipher and socket"},
+                  "a mysql: URL has no option \"charset\"" + mysql_options},
         wrong_url{"mysql://app:12/34?sec=ret@db/shop",
-                  "an option of this URL is unknown, or the '?' is part of the password and must be written %3F; the "
-                  "options are ssl-mode, ssl-ca, ssl-capath, ssl-cert, ssl-key, ssl-cipher and socket"},
-        wrong_url{"mysql://app:secret@db/shop?ssl-mode",
-                  "an option of this URL has no value; write mysql://user:password@host:port/database?option=value"},
+                  "an option of this URL is unknown, or the '?' is part of the password and must be written %3F" +
+                      mysql_options},
+        wrong_url{"mysql://app:secret@db/shop?ssl-mode", "an option of this URL has no value" + mysql_form},
         wrong_url{"mysql://app:secret@db/shop?socket=/a&socket=/b",
                   "the option \"socket\" is given twice in this URL; leave one out"},
         wrong_url{"mysql://app:secret@db/shop?ssl-mode=on",
                   "the option ssl-mode must be DISABLED, PREFERRED, REQUIRED, VERIFY_CA or VERIFY_IDENTITY"},
-        wrong_url{"mysql://app:secret@db/shop?ssl-mode=VERIFY_CA",
-                  "ssl-mode VERIFY_CA and VERIFY_IDENTITY need a certificate authority to trust; add ssl-ca or "
-                  "ssl-capath"},
-        wrong_url{"mysql://app:secret@db/shop?ssl-ca=/ca.pem",
-                  "this URL has certificates, but its ssl-mode does not require encryption; set "
-                  "ssl-mode=VERIFY_IDENTITY"}));
+        wrong_url{
+            "mysql://app:secret@db/shop?ssl-mode=VERIFY_CA",
+            "ssl-mode VERIFY_CA and VERIFY_IDENTITY need a certificate authority to trust; add ssl-ca or ssl-capath"},
+        wrong_url{
+            "mysql://app:secret@db/shop?ssl-ca=/ca.pem",
+            "this URL has certificates, but its ssl-mode does not require encryption; set ssl-mode=VERIFY_IDENTITY"}));
 
 TEST(connect_messages_of_mysql, say_that_nobody_listens) {
   EXPECT_THAT(
@@ -138,39 +131,36 @@ TEST(connect_messages_of_mysql, say_that_nobody_listens) {
 #endif
 
 #ifdef ROWLOCK_WITH_POSTGRESQL
+const std::string libpq_cannot =
+    "libpq cannot read this URL; write postgresql://user:password@host:port/database?option=value, with %XX for : / ? "
+    "# @ & = and % in a part";
+const std::string libpq_options =
+    "; the options are libpq's parameters, such as sslmode, sslrootcert, connect_timeout, application_name, options "
+    "and target_session_attrs";
+
 INSTANTIATE_TEST_SUITE_P(
     postgresql, connect_messages,
     testing::Values(
         wrong_url{"postgresql:host=db password=secret",
                   "a postgresql: URL must have // after its scheme; write "
                   "postgresql://user:password@host:port/database?option=value"},
-        wrong_url{"postgresql://app:sec%zzret@db/shop",
-                  "libpq cannot read this URL; write postgresql://user:password@host:port/database?option=value, with "
-                  "%XX for : / ? # @ & = and % in a part"},
+        wrong_url{"postgresql://app:sec%zzret@db/shop", libpq_cannot},
         wrong_url{"postgresql://app:sec@ret@db/shop",
                   "the host of this URL has an @, or its port is not a number from 1 to 65535; in a password, write @ "
                   "as %40, / as %2F and : as %3A"},
         wrong_url{"postgresql://app:secret@db/shop?ssl-mode=require",
-                  "a postgresql: URL has no option \"ssl-mode\"; the options are libpq's parameters, such as sslmode, "
-                  "sslrootcert, connect_timeout, application_name, options and target_session_attrs; did you mean "
-                  "sslmode?"},
+                  "a postgresql: URL has no option \"ssl-mode\"" + libpq_options + "; did you mean sslmode?"},
         wrong_url{"postgresql://app:secret@db/shop?sslmode=require&charset=latin1",
-                  "a postgresql: URL has no option \"charset\"; the options are libpq's parameters, such as sslmode, "
-                  "sslrootcert, connect_timeout, application_name, options and target_session_attrs"},
-        wrong_url{"postgresql://app:12/34?sec=ret@db/shop",
-                  "libpq cannot read this URL; write postgresql://user:password@host:port/database?option=value, with "
-                  "%XX for : / ? # @ & = and % in a part"},
+                  "a postgresql: URL has no option \"charset\"" + libpq_options},
+        wrong_url{"postgresql://app:12/34?sec=ret@db/shop", libpq_cannot},
         wrong_url{"postgresql://app:secret@db/shop?sslmode", "an option of this URL has no value; write option=value"},
         wrong_url{"postgresql://app:secret@127.0.0.1:1/shop?sslmode=on",
-                  "connecting to PostgreSQL (127.0.0.1:1/shop) failed: invalid sslmode value: \"on\"; check that the "
-                  "server runs, and that the URL has the right host, port and encryption"},
+                  "connecting to PostgreSQL (127.0.0.1:1/shop) failed: invalid sslmode value: \"on\"" + check_server},
         wrong_url{"postgresql://app:secret@127.0.0.1:1/shop",
-                  "connecting to PostgreSQL (127.0.0.1:1/shop) failed: Connection refused; check that the server runs, "
-                  "and that the URL has the right host, port and encryption"},
+                  "connecting to PostgreSQL (127.0.0.1:1/shop) failed: Connection refused" + check_server},
         // What is taken for the name of the database has an '@', so it may be a part of the password.
         wrong_url{"postgresql://127.0.0.1:1/sec/ret@db/shop",
-                  "connecting to PostgreSQL (127.0.0.1:1) failed: Connection refused; check that the server runs, and "
-                  "that the URL has the right host, port and encryption"}));
+                  "connecting to PostgreSQL (127.0.0.1:1) failed: Connection refused" + check_server}));
 #endif
 
 // --- options ---------------------------------------------------------------------------------------------------------
