@@ -47,14 +47,5 @@ TEST(schema_comparison, of_a_misfit_says_which_side_is_older) {
   EXPECT_FALSE(core::misfit(3, 2, 2).has_value());
 }
 
-TEST(migration_state_test, every_state_has_its_name) {
-  using state = migration_state;
-  EXPECT_EQ(to_string(state::pending), "pending");
-  EXPECT_EQ(to_string(state::applied), "applied");
-  EXPECT_EQ(to_string(state::by_hand), "by_hand");
-  EXPECT_EQ(to_string(state::edited), "edited");
-  EXPECT_EQ(to_string(state::unknown), "unknown");
-}
-
 }  // namespace
 }  // namespace rowlock::test

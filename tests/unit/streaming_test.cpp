@@ -29,6 +29,7 @@ concept streamable = requires(std::ostream& to, const T& what) {
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <initializer_list>
 #include <iomanip>
 #include <limits>
 #include <locale>
@@ -94,12 +95,24 @@ TEST(streaming_test, can_be_chained) {
   EXPECT_EQ((std::ostringstream{} << lock_name{"job"} << ' ' << fencing_token{7} << '!').str(), "job 7!");
 }
 
+/// Of the enumerators in their order.
+template <class Enum>
+void expect_names(std::initializer_list<std::string_view> names) {
+  int number = 0;
+  for (const auto name : names) {
+    const auto each = static_cast<Enum>(number++);
+    EXPECT_EQ(to_string(each), name);
+    EXPECT_EQ(written(each), name);
+  }
+}
+
 TEST(streaming_test, writes_each_enumerator_by_its_name) {
-  EXPECT_EQ(written(strategy::for_update), "for_update");
-  EXPECT_EQ(written(fairness::fifo), "fifo");
-  EXPECT_EQ(written(loss_reason::taken_over), "taken_over");
-  EXPECT_EQ(written(condition::advice), "advice");
-  EXPECT_EQ(written(migration_state::by_hand), "by_hand");
+  expect_names<strategy>({"unique_index", "for_update", "version_cas"});
+  expect_names<loss_reason>({"none", "expired", "taken_over", "forced", "row_vanished", "unreachable", "session_ended",
+                             "hold_limit", "client_closed", "forgotten", "forked"});
+  expect_names<migration_state>({"pending", "applied", "by_hand", "edited", "unknown"});
+  expect_names<fairness>({"unfair", "fifo"});
+  expect_names<condition>({"ok", "advice", "failed", "unknown"});
   EXPECT_EQ(written(errc::lock_lost), "lock_lost");
   std::ostringstream padded;
   padded << std::setw(6) << fairness::fifo << '|';
