@@ -10,18 +10,12 @@ using base::instant;
 
 constexpr instant sent{1000s};
 
-TEST(lease, the_margin_is_a_tenth_and_at_least_ten_milliseconds) {
+TEST(lease, the_local_deadline_counts_from_before_the_request_with_a_margin_of_a_tenth_or_ten_milliseconds) {
   EXPECT_EQ(core::margin(30s), 3s);
   EXPECT_EQ(core::margin(100ms), 10ms);
-}
-
-TEST(lease, the_local_deadline_counts_from_before_the_request) {
   EXPECT_EQ(core::local_deadline(sent, 30s, 30s), sent + 27s);
   EXPECT_EQ(core::local_deadline(sent, 100ms, 100ms), sent + 90ms);
-}
-
-TEST(lease, what_is_left_may_be_more_than_the_lease_but_the_margin_stays) {
-  EXPECT_EQ(core::local_deadline(sent, 1h, 30s), sent + 1h - 3s);
+  EXPECT_EQ(core::local_deadline(sent, 1h, 30s), sent + 1h - 3s) << "what is left may be more than the lease";
 }
 
 TEST(lease, the_deadline_is_before_the_lease_ends_for_every_length) {
@@ -34,12 +28,9 @@ TEST(lease, renewed_every_third_and_twice_before_the_deadline) {
   EXPECT_LT(sent + 2 * (core::renewal_due(sent, 100ms) - sent), core::local_deadline(sent, 100ms, 100ms));
 }
 
-TEST(lease, what_is_nearly_due_is_renewed_along) {
+TEST(lease, what_is_nearly_due_is_renewed_along_but_not_what_was_just_renewed) {
   EXPECT_TRUE(core::joins_renewal(sent + 5s, sent, 30s));
   EXPECT_FALSE(core::joins_renewal(sent + 6s, sent, 30s));
-}
-
-TEST(lease, one_just_renewed_does_not_join_at_once) {
   EXPECT_FALSE(core::joins_renewal(core::renewal_due(sent, 30s), sent, 30s));
 }
 

@@ -60,22 +60,15 @@ TEST(prefix_end, is_the_least_text_above_all_with_the_prefix) {
   EXPECT_EQ(prefix_end("a\x7F"), "a\xC2\x80");
   EXPECT_EQ(prefix_end("\xDF\xBF"), "\xE0\xA0\x80");
   EXPECT_EQ(prefix_end("\xEF\xBF\xBF"), "\xF0\x90\x80\x80");
-}
-
-TEST(prefix_end, steps_over_what_is_no_character) { EXPECT_EQ(prefix_end("\xED\x9F\xBF"), "\xEE\x80\x80"); }
-
-TEST(prefix_end, drops_the_last_of_all_characters) {
-  EXPECT_EQ(prefix_end("a\xF4\x8F\xBF\xBF"), "b");
+  EXPECT_EQ(prefix_end("\xED\x9F\xBF"), "\xEE\x80\x80") << "it steps over what is no character";
+  EXPECT_EQ(prefix_end("a\xF4\x8F\xBF\xBF"), "b") << "the last of all characters is dropped";
   EXPECT_EQ(prefix_end("\xF4\x8F\xBF\xBF"), std::nullopt);
   EXPECT_EQ(prefix_end(""), std::nullopt);
 }
 
-TEST(percent_decoded, replaces_escapes) {
+TEST(percent_decoded, replaces_escapes_and_refuses_broken_ones) {
   EXPECT_EQ(percent_decoded("a%20b%3f%3F%25"), "a b??%");
   EXPECT_EQ(percent_decoded(""), "");
-}
-
-TEST(percent_decoded, refuses_broken_ones) {
   for (const auto text : {"%", "a%2", "%zz", "%2g"}) EXPECT_EQ(percent_decoded(text), std::nullopt) << text;
 }
 
@@ -92,17 +85,13 @@ constexpr std::string_view known[] = {"ssl-mode", "ssl-ca", "ssl-cert", "socket"
 
 std::string suggestion(std::string_view word) { return rowlock::base::did_you_mean(word, known); }
 
-TEST(did_you_mean, finds_a_typo) {
+TEST(did_you_mean, finds_the_nearest_word_and_is_silent_about_others) {
   EXPECT_EQ(suggestion("ssl-mod"), "; did you mean ssl-mode?");
   EXPECT_EQ(suggestion("ssl-moed"), "; did you mean ssl-mode?");
   EXPECT_EQ(suggestion("sslmode"), "; did you mean ssl-mode?");
   EXPECT_EQ(suggestion("SSL_MODE"), "; did you mean ssl-mode?");
   EXPECT_EQ(suggestion("sockett"), "; did you mean socket?");
-}
-
-TEST(did_you_mean, takes_the_nearest) { EXPECT_EQ(suggestion("ssl-cer"), "; did you mean ssl-cert?"); }
-
-TEST(did_you_mean, is_silent_about_other_words) {
+  EXPECT_EQ(suggestion("ssl-cer"), "; did you mean ssl-cert?");
   for (const auto* word : {"", "y", "charset", "password", "timeout"}) EXPECT_EQ(suggestion(word), "") << word;
   EXPECT_EQ(suggestion(std::string(10'000, 's')), "");
 }

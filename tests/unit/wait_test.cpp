@@ -7,25 +7,16 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST(notified_pause, lasts_as_long_again_as_the_wait_so_far) {
+TEST(notified_pause, lasts_as_long_again_as_the_wait_so_far_and_ends_with_the_holders_lease) {
   EXPECT_EQ(core::notified_pause(0s, std::nullopt, false, 0), 1s);
   EXPECT_EQ(core::notified_pause(2s, std::nullopt, false, 0), 2s);
   EXPECT_EQ(core::notified_pause(2s, 24h, false, 0), 2s);
   EXPECT_EQ(core::notified_pause(1h, std::nullopt, false, 0), 30s);
-}
-
-TEST(notified_pause, ends_with_the_holders_lease) {
   EXPECT_EQ(core::notified_pause(1h, 200ms, false, 0), 200ms);
   EXPECT_EQ(core::notified_pause(1h, 200ms, false, 0.5), 201ms);
-}
-
-TEST(notified_pause, lets_those_before_it_go_first_when_the_lease_ends) {
-  EXPECT_EQ(core::notified_pause(1h, 200ms, true, 0), 220ms);
+  EXPECT_EQ(core::notified_pause(1h, 200ms, true, 0), 220ms) << "waiters before it are to be first";
   EXPECT_EQ(core::notified_pause(1h, 200ms, true, 0.5), 260ms);
-}
-
-TEST(notified_pause, never_spins_on_a_lease_that_is_just_over) {
-  EXPECT_EQ(core::notified_pause(1h, 0us, false, 0), 1ms);
+  EXPECT_EQ(core::notified_pause(1h, 0us, false, 0), 1ms) << "it does not spin";
   EXPECT_EQ(core::notified_pause(1h, -5s, false, 0), 1ms);
 }
 
@@ -37,28 +28,22 @@ TEST(notified_pause, is_spread_by_a_quarter) {
     }
 }
 
-TEST(poll_pause, asks_the_more_rarely_the_longer_it_has_waited) {
+TEST(poll_pause, grows_with_the_wait_so_far_and_ends_with_the_holders_lease) {
   EXPECT_EQ(core::poll_pause(0us, 24h, 0), 5ms);
   EXPECT_EQ(core::poll_pause(800ms, 24h, 0), 100ms);
   EXPECT_EQ(core::poll_pause(800ms, 24h, 0.5), 75ms);
   EXPECT_EQ(core::poll_pause(1h, std::nullopt, 0), 250ms);
-}
-
-TEST(poll_pause, ends_with_the_holders_lease) {
   EXPECT_EQ(core::poll_pause(1h, 20ms, 0), 20ms);
   EXPECT_EQ(core::poll_pause(1h, -5s, 0), 1ms);
 }
 
-TEST(ask_pause, asks_the_more_rarely_the_longer_it_has_waited) {
+TEST(ask_pause, grows_with_the_wait_so_far_and_is_longer_behind_others) {
   EXPECT_EQ(core::ask_pause(0us, false, 0), 3ms);
+  EXPECT_EQ(core::ask_pause(0us, true, 0), 6ms);
   EXPECT_EQ(core::ask_pause(1200ms, false, 0), 100ms);
   EXPECT_EQ(core::ask_pause(1200ms, false, 0.5), 75ms);
-  EXPECT_EQ(core::ask_pause(1h, false, 0), 500ms);
-}
-
-TEST(ask_pause, is_longer_behind_others) {
-  EXPECT_EQ(core::ask_pause(0us, true, 0), 6ms);
   EXPECT_EQ(core::ask_pause(1200ms, true, 0), 200ms);
+  EXPECT_EQ(core::ask_pause(1h, false, 0), 500ms);
   EXPECT_EQ(core::ask_pause(1h, true, 0), 500ms);
 }
 
