@@ -53,6 +53,14 @@ using namespace std::chrono_literals;
 using handle = std::unique_ptr<int>;
 handle some(int number) { return std::make_unique<int>(number); }
 
+/// A callback for a call that is granted.
+auto into(int& got) {
+  return [&got](const std::exception_ptr& failure, const handle& held) {
+    EXPECT_FALSE(failure);
+    got = *held;
+  };
+}
+
 std::exception_ptr refusal() { return std::make_exception_ptr(std::runtime_error{"no"}); }
 
 TEST(ASIO_SUITE, posts_a_callback_to_its_executor) {
@@ -79,8 +87,7 @@ TEST(ASIO_SUITE, posts_a_callback_although_the_answer_was_there_before) {
   fake.answer_at_once([] { return some(7); });
   int got = 0;
   asio::post(loop, [&] {
-    async_start(fake.call(),
-                asio::bind_executor(loop, [&](const std::exception_ptr& /*failure*/, handle held) { got = *held; }));
+    async_start(fake.call(), asio::bind_executor(loop, into(got)));
     EXPECT_EQ(got, 0);
   });
   loop.run();
@@ -264,12 +271,11 @@ TEST(ASIO_SUITE, is_cancelled_by_each_type_of_cancellation) {
     asio::cancellation_signal signal;
     fake_call<handle> fake;
     int answers = 0;
-    async_start(fake.call(), asio::bind_cancellation_slot(
-                                 signal.slot(), asio::bind_executor(loop, [&](const std::exception_ptr& /*failure*/,
-                                                                              const handle& /*held*/) {
-                                   EXPECT_FALSE(signal.slot().has_handler()) << "it is of a call that is over";
-                                   ++answers;
-                                 })));
+    const auto count = [&](const std::exception_ptr& /*failure*/, const handle& /*held*/) {
+      EXPECT_FALSE(signal.slot().has_handler()) << "it is of a call that is over";
+      ++answers;
+    };
+    async_start(fake.call(), asio::bind_cancellation_slot(signal.slot(), asio::bind_executor(loop, count)));
     signal.emit(type::none);
     EXPECT_FALSE(fake.is_cancelled());
     signal.emit(each);
@@ -285,9 +291,7 @@ TEST(ASIO_SUITE, may_be_cancelled_after_the_answer) {
   asio::cancellation_signal signal;
   fake_call<handle> fake;
   int got = 0;
-  async_start(fake.call(), asio::bind_cancellation_slot(
-                               signal.slot(), asio::bind_executor(loop, [&](const std::exception_ptr& /*failure*/,
-                                                                            const handle& held) { got = *held; })));
+  async_start(fake.call(), asio::bind_cancellation_slot(signal.slot(), asio::bind_executor(loop, into(got))));
   fake.answer(some(7));
   signal.emit(asio::cancellation_type::total);
   loop.run();

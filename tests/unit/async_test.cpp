@@ -2,17 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include <coroutine>
-#include <deque>
 #include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <stdexcept>
-#include <stop_token>
-#include <thread>
 #include <utility>
-#include <vector>
 
 #include "support/fake_call.hpp"
 
@@ -120,11 +115,20 @@ TEST(async_call, destroys_what_it_was_made_of_when_it_has_begun) {
 
 // --- coroutines
 
+template <class T>
+test_task await(fake_call<T>& from) {
+  co_await from.call();
+}
+
+/// Adds up the values of some calls.
+test_task await_sum(fake_call<thing>& from, int& sum, int calls = 1) {
+  for (int i = 0; i < calls; ++i) sum += (co_await from.call()).number();
+}
+
 TEST(awaited_call, resumes_with_the_value) {
   fake_call<thing> fake;
   int got = 0;
-  const auto task = [](fake_call<thing>& from, int& into) -> test_task { into = (co_await from.call()).number(); }(fake,
-                                                                                                                   got);
+  const auto task = await_sum(fake, got);
   EXPECT_EQ(fake.begun(), 1);
   EXPECT_FALSE(task.is_done());
   fake.answer(thing{7});
@@ -135,7 +139,7 @@ TEST(awaited_call, resumes_with_the_value) {
 
 TEST(awaited_call, resumes_with_the_exception) {
   fake_call<void> fake;
-  const auto task = [](fake_call<void>& from) -> test_task { co_await from.call(); }(fake);
+  const auto task = await(fake);
   fake.fail(std::make_exception_ptr(std::runtime_error{"no"}));
   EXPECT_TRUE(task.is_done());
   EXPECT_THROW(task.rethrow(), std::runtime_error);
@@ -144,7 +148,7 @@ TEST(awaited_call, resumes_with_the_exception) {
 TEST(awaited_call, throws_what_keeps_it_from_beginning) {
   fake_call<thing> fake;
   fake.refuse();
-  const auto task = [](fake_call<thing>& from) -> test_task { co_await from.call(); }(fake);
+  const auto task = await(fake);
   EXPECT_TRUE(task.is_done());
   EXPECT_THROW(task.rethrow(), std::logic_error);
 }
@@ -153,9 +157,7 @@ TEST(awaited_call, may_be_answered_before_it_is_suspended) {
   fake_call<thing> fake;
   fake.answer_at_once([] { return thing{7}; });
   int got = 0;
-  const auto task = [](fake_call<thing>& from, int& into) -> test_task {
-    for (int i = 0; i < 3; ++i) into += (co_await from.call()).number();
-  }(fake, got);
+  const auto task = await_sum(fake, got, 3);
   EXPECT_TRUE(task.is_done());
   EXPECT_EQ(got, 21);
 }
@@ -165,8 +167,7 @@ TEST(awaited_call, may_be_answered_by_another_thread_while_it_begins) {
     fake_call<thing> fake;
     fake.answer_on_a_thread([] { return thing{7}; });
     int got = 0;
-    const auto task = [](fake_call<thing>& from, int& into) -> test_task { into = (co_await from.call()).number(); }(
-                                                                fake, got);
+    const auto task = await_sum(fake, got);
     fake.join();
     ASSERT_TRUE(task.is_done());
     ASSERT_EQ(got, 7);
@@ -177,7 +178,7 @@ TEST(awaited_call, is_cancelled_when_the_coroutine_is_destroyed_and_what_it_is_g
   fake_call<thing> fake;
   auto alive = std::make_shared<int>();
   {
-    const auto task = [](fake_call<thing>& from) -> test_task { co_await from.call(); }(fake);
+    const auto task = await(fake);
     EXPECT_FALSE(fake.is_cancelled());
   }
   EXPECT_TRUE(fake.is_cancelled());

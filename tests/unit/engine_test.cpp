@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -20,6 +19,13 @@ using base::instant;
 
 core::acquisition_id id(const char* text) { return core::acquisition_id{text}; }
 
+using ids = std::vector<core::acquisition_id>;
+ids ids_of(const std::vector<engine::unresolved>& some) {
+  ids out;
+  for (const auto& each : some) out.push_back(each.acquisition);
+  return out;
+}
+
 constexpr instant never = instant::max();
 constexpr instant at_once = instant::min();
 
@@ -33,8 +39,7 @@ TEST_F(unresolved_list, gives_what_is_due_and_takes_failures_back_until_their_ti
   list.add({.name = "b", .acquisition = id("2"), .until = now + 1h, .next = now + 10s});
   EXPECT_EQ(list.next_due(), now);
   auto due = list.take_due(now);
-  ASSERT_EQ(due.size(), 1U);
-  EXPECT_EQ(due[0].acquisition, id("1"));
+  ASSERT_EQ(ids_of(due), ids{id("1")});
   list.put_back(std::move(due), now);
   EXPECT_EQ(list.next_due(), now + 50ms);
   list.put_back(list.take_due(now + 50ms), now + 50ms);
@@ -48,9 +53,7 @@ TEST_F(unresolved_list, gives_what_is_due_and_takes_failures_back_until_their_ti
 TEST_F(unresolved_list, gives_at_the_end_what_may_be_undone_already) {
   list.add({.name = "a", .acquisition = id("1"), .until = now + 1h, .from = now - 1s, .next = now + 10s});
   list.add({.name = "b", .acquisition = id("2"), .until = now + 1h, .from = now + 1s, .next = now + 1s});
-  const auto last = list.take_permitted(now);
-  ASSERT_EQ(last.size(), 1U);
-  EXPECT_EQ(last[0].acquisition, id("1"));
+  EXPECT_EQ(ids_of(list.take_permitted(now)), ids{id("1")});
   EXPECT_EQ(list.next_due(), now + 1s);
 }
 
@@ -59,11 +62,8 @@ TEST_F(unresolved_list, a_batch_of_it_holds_a_name_once) {
                                        {.name = "b", .acquisition = id("2")},
                                        {.name = "a", .acquisition = id("3")}};
   const auto rest = engine::take_repeated_names(some);
-  ASSERT_EQ(some.size(), 2U);
-  EXPECT_EQ(some[0].acquisition, id("1"));
-  EXPECT_EQ(some[1].acquisition, id("2"));
-  ASSERT_EQ(rest.size(), 1U);
-  EXPECT_EQ(rest[0].acquisition, id("3"));
+  EXPECT_EQ(ids_of(some), (ids{id("1"), id("2")}));
+  EXPECT_EQ(ids_of(rest), ids{id("3")});
 }
 
 TEST_F(unresolved_list, tells_what_is_to_stay_yet_from_what_is_to_go_at_once) {
@@ -71,11 +71,8 @@ TEST_F(unresolved_list, tells_what_is_to_stay_yet_from_what_is_to_go_at_once) {
                                        {.name = "b", .acquisition = id("2"), .stays_until = now + 1us},
                                        {.name = "c", .acquisition = id("3"), .stays_until = now}};
   const auto staying = engine::take_staying(some, now);
-  ASSERT_EQ(staying.size(), 1U);
-  EXPECT_EQ(staying[0].acquisition, id("2"));
-  ASSERT_EQ(some.size(), 2U);
-  EXPECT_EQ(some[0].acquisition, id("1"));
-  EXPECT_EQ(some[1].acquisition, id("3"));
+  EXPECT_EQ(ids_of(staying), ids{id("2")});
+  EXPECT_EQ(ids_of(some), (ids{id("1"), id("3")}));
 }
 
 TEST_F(unresolved_list, permits_nobody_to_take_what_is_to_stay_yet) {

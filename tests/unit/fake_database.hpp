@@ -4,12 +4,15 @@
 #include <rowlock/options.hpp>
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "core/url.hpp"
@@ -19,6 +22,16 @@
 #include "engine/identity.hpp"
 
 namespace rowlock::test {
+
+inline std::string text_of(const driver::argument& a) { return std::string{std::get<std::string_view>(a)}; }
+
+/// What `inspect` answers about a name that is held by a lease of one second.
+inline driver::row held_row(const std::string& name, const std::string& acquisition,
+                            const std::string& owner = "owner") {
+  const std::int64_t a_second = 1'000'000;
+  const std::int64_t no = 0;
+  return {name, std::int64_t{1}, owner, "thread", acquisition, no, a_second, {}, no, no};
+}
 
 /// A database that the test plays, and the gateway to it. The schema fits; what other statements answer, the test says.
 class fake_database {

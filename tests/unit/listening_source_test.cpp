@@ -167,6 +167,14 @@ class source : public engine::listening_source {
   played_server& to_;
 };
 
+/// A source that clients wait by.
+struct live_source : source {
+  explicit live_source(played_server& to) : source{to} {
+    enter();
+    EXPECT_TRUE(to.happens("begin"));
+  }
+};
+
 struct listening_test : played_server {
   listening_test() : played_server{foreign_news::notified} {}
 };
@@ -234,9 +242,7 @@ TEST_P(either_way_test, stop_ends_it_wherever_it_is) {
 }
 
 TEST_F(listening_test, hints_what_it_hears) {
-  source one{*this};
-  one.enter();
-  ASSERT_TRUE(happens("begin"));
+  live_source one{*this};
   last()->say("orders/42");
   EXPECT_TRUE(happens("heard orders/42"));
   last()->say("a");
@@ -279,9 +285,7 @@ TEST_F(listening_test, a_server_that_is_away_for_a_moment_is_waited_for) {
   on_open = [&] {
     if (++times <= 2) throw error{errc::connection_failed, "no server"};
   };
-  source one{*this};
-  one.enter();
-  ASSERT_TRUE(happens("begin"));
+  live_source one{*this};
   one.stop();
   EXPECT_EQ(happened, (words{"open", "end", "open", "end", "open", "ring", "begin"}));
   EXPECT_EQ(polling, codes{errc::connection_failed}) << "once until it is live";
@@ -305,9 +309,7 @@ TEST_F(listening_test, a_server_that_is_away_for_longer_is_not_said_to_know_no_L
 }
 
 TEST_F(listening_test, nobody_is_told_that_it_is_not_live_while_nobody_waits) {
-  source one{*this};
-  one.enter();
-  ASSERT_TRUE(happens("begin"));
+  live_source one{*this};
   one.leave();
   last()->end();
   ASSERT_TRUE(happens("end"));
@@ -337,9 +339,7 @@ TEST_F(listening_test, what_stop_cuts_short_is_not_reported) {
 }
 
 TEST_F(sleeping_test, hints_each_time_it_is_woken_and_has_them_looked_for_that_came_between_two_sleeps) {
-  source one{*this};
-  one.enter();
-  ASSERT_TRUE(happens("begin"));
+  live_source one{*this};
   for (int times = 1; times <= 3; ++times) {
     ASSERT_TRUE(eventually([&] { return last()->wake(); }));
     ASSERT_TRUE(happens("woken", times));
@@ -352,9 +352,7 @@ TEST_F(sleeping_test, a_ring_that_comes_before_the_sleep_is_repeated) {
   on_ring = [&] {
     if (++times > 2) last()->wake();
   };
-  source one{*this};
-  one.enter();
-  EXPECT_TRUE(happens("begin"));
+  const live_source one{*this};
 }
 
 TEST_F(sleeping_test, a_ring_that_cannot_be_sent_proves_nothing) {
@@ -369,9 +367,7 @@ TEST_F(sleeping_test, a_ring_that_cannot_be_sent_proves_nothing) {
 }
 
 TEST_F(sleeping_test, ends_after_a_sleep_in_which_nobody_has_waited) {
-  source one{*this};
-  one.enter();
-  ASSERT_TRUE(happens("begin"));
+  live_source one{*this};
   const auto sleep = [&] { return eventually([&] { return last()->end_sleep(); }); };
   ASSERT_TRUE(sleep());
   ASSERT_TRUE(happens("sleep", 3)) << "somebody waits";

@@ -70,13 +70,15 @@ TEST_F(local_wait_queue_test, a_hint_between_try_and_sleep_is_kept) {
   EXPECT_FALSE(is_hinted(one));
 }
 
-TEST_F(local_wait_queue_test, a_hint_is_for_the_head_of_its_own_queue_only) {
+TEST_F(local_wait_queue_test, a_hint_is_for_the_head_of_its_own_queue_only_and_says_whether_there_was_one) {
+  EXPECT_FALSE(line.hint("a"));
   waiter a{line, "a"};
   waiter behind{line, "a"};
   waiter b{line, "b"};
   a.listen();
   b.listen();
-  line.hint("a");
+  EXPECT_TRUE(line.hint("a"));
+  EXPECT_FALSE(line.hint("c"));
   EXPECT_TRUE(is_hinted(a));
   EXPECT_FALSE(is_hinted(behind));
   EXPECT_FALSE(is_hinted(b));
@@ -138,7 +140,7 @@ TEST_F(local_wait_queue_test, one_that_leaves_from_the_middle_hints_nobody) {
   EXPECT_FALSE(is_hinted(third));
 }
 
-TEST_F(local_wait_queue_test, stop_and_close_end_waits_at_any_place) {
+TEST_F(local_wait_queue_test, stop_and_close_end_waits_at_any_place_and_what_is_closed_lets_no_client_wait) {
   waiter first{line, "a"};
   waiter second{line, "a"};
   std::stop_source stop;
@@ -147,13 +149,8 @@ TEST_F(local_wait_queue_test, stop_and_close_end_waits_at_any_place) {
   std::jthread closer{[&] { line.close(); }};
   EXPECT_EQ(second.wait(never, {}), outcome::closed);
   EXPECT_EQ(first.wait(never, {}), outcome::closed);
-}
-
-TEST_F(local_wait_queue_test, tells_whether_anybody_was_there_to_hint) {
-  EXPECT_FALSE(line.hint("a"));
-  waiter one{line, "a"};
-  EXPECT_TRUE(line.hint("a"));
-  EXPECT_FALSE(line.hint("b"));
+  waiter late{line, "a"};
+  EXPECT_EQ(late.wait(never, {}), outcome::closed);
 }
 
 TEST_F(local_wait_queue_test, a_hint_for_everybody_reaches_every_place_of_the_name) {
@@ -165,12 +162,6 @@ TEST_F(local_wait_queue_test, a_hint_for_everybody_reaches_every_place_of_the_na
   EXPECT_TRUE(is_hinted(first));
   EXPECT_TRUE(is_hinted(second));
   EXPECT_FALSE(is_hinted(other));
-}
-
-TEST_F(local_wait_queue_test, what_is_closed_lets_nobody_wait) {
-  line.close();
-  waiter late{line, "a"};
-  EXPECT_EQ(late.wait(never, {}), outcome::closed);
 }
 
 // --- with tickets ----------------------------------------------------------------------------------------------------
@@ -192,9 +183,8 @@ TEST_F(local_wait_queue_test, stands_in_the_order_of_tickets_whatever_the_order_
 }
 
 TEST_F(local_wait_queue_test, one_that_passes_the_first_becomes_the_first_and_is_hinted) {
-  waiter first{line, "a"};
+  ticketed first{line, "a", 8};
   waiter second{line, "a"};
-  first.take(id("1"), ticket(8));
   first.listen();
   second.take(id("2"), ticket(3));
   EXPECT_FALSE(first.is_first());
@@ -298,11 +288,9 @@ TEST_F(local_wait_queue_test, a_displaced_first_goes_to_the_end_at_once) {
 }
 
 TEST_F(local_wait_queue_test, one_that_has_just_been_granted_the_lock_lets_no_newcomer_before_the_others) {
-  std::optional<waiter> granted{std::in_place, line, "a"};
-  waiter second{line, "a"};
+  std::optional<ticketed> granted{std::in_place, line, "a", 4};
+  ticketed second{line, "a", 5};
   waiter newcomer{line, "a"};
-  granted->take(id("1"), ticket(4));
-  second.take(id("2"), ticket(5));
   granted->give_up_ticket();
   newcomer.take(id("3"), ticket(9));
   granted.reset();
@@ -375,10 +363,8 @@ TEST_F(local_wait_queue_test, a_name_that_changes_hands_is_looked_at_soon_again)
 }
 
 TEST_F(local_wait_queue_test, a_new_first_is_looked_at_at_once) {
-  std::optional<waiter> first{std::in_place, line, "a"};
-  waiter second{line, "a"};
-  first->take(id("1"), ticket(4));
-  second.take(id("2"), ticket(5));
+  std::optional<ticketed> first{std::in_place, line, "a", 4};
+  const ticketed second{line, "a", 5};
   ASSERT_EQ(line.leaders_due(base::now() + 1min).size(), 1U);
   first.reset();
   EXPECT_LE(line.next_look(), base::now());
@@ -472,11 +458,9 @@ TEST_F(local_wait_queue_test, wakes_the_next_one_too_if_it_would_sleep_for_long)
 
 TEST_F(local_wait_queue_test, tells_of_readers_that_sleep_right_behind_one) {
   constexpr auto any_number = core::sharing::unlimited;
-  waiter first{line, "a"};
-  first.take(id("first"), ticket(1), any_number);
+  ticketed first{line, "a", 1, any_number};
   offering one{line, never, ticket(2), any_number};
-  waiter awake{line, "a"};
-  awake.take(id("awake"), ticket(3), any_number);
+  const ticketed awake{line, "a", 3, any_number};
   offering two{line, never, ticket(4), any_number};
   offering three{line, never, ticket(5), any_number};
   offering writer{line, never, ticket(6)};

@@ -50,16 +50,7 @@ struct reconciler_test : testing::Test {
     std::vector<driver::row> out;
     if (what == sheets::verb::inspect)
       for (const auto& r : batch)
-        out.push_back({std::string{std::get<std::string_view>(r[0])},
-                       std::int64_t{1},
-                       "owner",
-                       {},
-                       releases < locked_until ? "1" : "another",
-                       {},
-                       std::int64_t{1},
-                       {},
-                       {},
-                       {}});
+        out.push_back(test::held_row(test::text_of(r[0]), releases < locked_until ? "1" : "another"));
     return out;
   }};
   silent_notices notices;

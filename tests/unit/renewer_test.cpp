@@ -166,28 +166,18 @@ struct renewer_test : testing::Test, engine::lease_listener {
   engine::maintenance thread{5s};
 
   std::vector<driver::row> renew(std::span<const driver::request> batch, const driver::limits& until) {
-    const auto text = [](const driver::argument& a) { return std::string{std::get<std::string_view>(a)}; };
     calls.push_back({{}, until});
-    for (const auto& r : batch) calls.back().names.push_back(text(r[0]));
+    for (const auto& r : batch) calls.back().names.push_back(test::text_of(r[0]));
     asked.happens();
     std::vector<driver::row> out;
     for (const auto& r : batch)
-      if (const auto left = answer(text(r[0]), duration{std::get<std::int64_t>(r[2])}))
-        out.push_back({text(r[1]), left->count()});
+      if (const auto left = answer(test::text_of(r[0]), duration{std::get<std::int64_t>(r[2])}))
+        out.push_back({test::text_of(r[1]), left->count()});
     return out;
   }
   static std::vector<driver::row> inspect(std::span<const driver::request> batch) {
     std::vector<driver::row> out;
-    for (const auto& r : batch)
-      out.push_back({std::string{std::get<std::string_view>(r[0])},
-                     std::int64_t{1},
-                     std::string{"another"},
-                     std::string{"1"},
-                     std::string{"another id"},
-                     std::int64_t{0},
-                     std::int64_t{1'000'000},
-                     {},
-                     std::int64_t{0}});
+    for (const auto& r : batch) out.push_back(test::held_row(test::text_of(r[0]), "another id", "another"));
     return out;
   }
   void renewed(const engine::lease_state& /*a*/) noexcept override { ++told_renewed; }
@@ -346,19 +336,25 @@ TEST_F(renewer_test, one_with_an_extend_under_way_is_left_alone) {
 }
 
 struct lock_registry : testing::Test {
+  lease_ptr add(const char* name, base::instant deadline = in(1h)) {
+    auto a = make(name, deadline, in(1h), true, job);
+    EXPECT_TRUE(held.add(a));
+    return a;
+  }
+  lease_ptr reentered(const char* name) { return held.reenter(name, job, true, base::now()); }
+
   engine::lock_registry held;
   const holder job = holder::named("job");
 };
 
 TEST_F(lock_registry, the_same_holder_gets_it_again_until_the_last_handle_goes) {
-  const auto a = make("a", in(1h), in(1h), true, job);
-  ASSERT_TRUE(held.add(a));
-  EXPECT_EQ(held.reenter("a", job, true, base::now()), a);
-  EXPECT_EQ(held.reenter("b", job, true, base::now()), nullptr);
+  const auto a = add("a");
+  EXPECT_EQ(reentered("a"), a);
+  EXPECT_EQ(reentered("b"), nullptr);
   EXPECT_EQ(held.reenter("a", holder::unique(), true, base::now()), nullptr);
   EXPECT_FALSE(held.drop(*a));
   EXPECT_TRUE(held.drop(*a));
-  EXPECT_EQ(held.reenter("a", job, true, base::now()), nullptr);
+  EXPECT_EQ(reentered("a"), nullptr);
 }
 
 TEST(lease_state, once_found_overdue_is_lost_for_good) {
@@ -433,29 +429,24 @@ TEST(lease_state, without_a_lease_that_somebody_else_has_was_freed) {
 }
 
 TEST_F(lock_registry, what_is_overdue_or_lost_is_not_given_again) {
-  const auto a = make("a", in(-1ms), in(1h), true, job);
-  ASSERT_TRUE(held.add(a));
+  const auto a = add("a", in(-1ms));
   EXPECT_FALSE(held.has("a", job, base::now()));
   EXPECT_FALSE(a->is_held()) << "whoever is told so marks it";
   EXPECT_EQ(held.reenter("a", job, true, in(-1h)), nullptr);
-  const auto b = make("b", in(1h), in(1h), true, job);
-  ASSERT_TRUE(held.add(b));
-  b->lose(loss_reason::taken_over);
-  EXPECT_EQ(held.reenter("b", job, true, base::now()), nullptr);
+  add("b")->lose(loss_reason::taken_over);
+  EXPECT_EQ(reentered("b"), nullptr);
 }
 
 TEST_F(lock_registry, a_lost_one_that_goes_does_not_take_its_successor_along) {
-  const auto first = make("a", in(1h), in(1h), true, job);
-  ASSERT_TRUE(held.add(first));
+  const auto first = add("a");
   first->lose(loss_reason::expired);
-  const auto second = make("a", in(1h), in(1h), true, job);
-  ASSERT_TRUE(held.add(second));
+  const auto second = add("a");
   EXPECT_TRUE(held.drop(*first));
-  EXPECT_EQ(held.reenter("a", job, true, base::now()), second);
+  EXPECT_EQ(reentered("a"), second);
 }
 
 TEST_F(lock_registry, closed_takes_nothing) {
-  ASSERT_TRUE(held.add(make("a", in(1h), in(1h))));
+  add("a");
   EXPECT_EQ(held.close().size(), 1U);
   EXPECT_FALSE(held.add(make("b", in(1h), in(1h))));
 }

@@ -30,9 +30,7 @@ struct ticket_cleanup_test : testing::Test {
     sent.clear();
   }
   std::vector<driver::row> answer(sheets::verb what) const {
-    const std::int64_t any = 1;
-    const std::int64_t no = 0;
-    if (what == sheets::verb::inspect) return {{"a", any, "owner", "thread", attempt, any, any, {}, no, no}};
+    if (what == sheets::verb::inspect) return {test::held_row("a", attempt)};
     if (what == sheets::verb::release_alone) return {{attempt, {}, {}}};
     return {};
   }
@@ -44,15 +42,14 @@ struct ticket_cleanup_test : testing::Test {
   test::fake_database db{[this](sheets::verb what, std::span<const driver::request> batch, const driver::limits&) {
     sent.push_back(what);
     if (what == sheets::verb::enqueue) {
-      attempt = std::get<std::string_view>(batch[0][3]);
+      attempt = test::text_of(batch[0][3]);
       throw detail::error_access::make(errc::call_timed_out, "no answer", {.retryable = true, .outcome_unknown = true});
     }
     std::vector<driver::row> gone;
     const bool is_locked = what == sheets::verb::leave && locked_for > 0;
     if (is_locked) --locked_for;
     for (const auto& each : batch)
-      if (what == sheets::verb::leave && !is_locked)
-        gone.push_back({std::string{std::get<std::string_view>(each[1])}, {}});
+      if (what == sheets::verb::leave && !is_locked) gone.push_back({test::text_of(each[1]), {}});
     deleted += gone.size();
     return what == sheets::verb::leave ? gone : answer(what);
   }};
