@@ -76,39 +76,20 @@ class liveness_files_test : public testing::Test {
   channel line_;
 };
 
-TEST_F(liveness_files_test, a_client_is_alive_until_it_goes_and_its_file_stays) {
-  const auto tester = client();
-  std::string name;
-  {
-    auto one = client();
-    name = one.own();
-    EXPECT_TRUE(one.is_alive(name));
-    EXPECT_TRUE(tester.is_alive(name));
-    EXPECT_EQ(tester.dead(), names{});
-  }
-  EXPECT_FALSE(tester.is_alive(name));
-  EXPECT_EQ(tester.dead(), names{name});
-  EXPECT_TRUE(fs::exists(file(name)));
-}
-
-TEST_F(liveness_files_test, nothing_is_made_before_it_is_needed) {
+TEST_F(liveness_files_test, a_client_has_one_file_once_it_is_needed_and_keeps_it_from_programs_that_it_starts) {
   auto one = client();
   EXPECT_EQ(one.dead(), names{});
   EXPECT_FALSE(fs::exists(folder_));
-  one.own();
-  EXPECT_TRUE(fs::exists(folder_));
-}
-
-TEST_F(liveness_files_test, a_client_has_one_file) {
-  auto one = client();
   const auto name = one.own();
   EXPECT_TRUE(name.starts_with("rowlock_")) << name;
   EXPECT_EQ(one.own(), name);
   EXPECT_EQ(std::distance(fs::directory_iterator{folder_}, {}), 1);
-  EXPECT_EQ(descriptors().size(), 1U);
+  const auto open = descriptors();
+  ASSERT_EQ(open.size(), 1U);
+  EXPECT_NE(::fcntl(open[0], F_GETFD) & FD_CLOEXEC, 0);
 }
 
-TEST_F(liveness_files_test, two_clients_of_a_process_live_and_die_by_themselves) {
+TEST_F(liveness_files_test, two_clients_of_a_process_live_until_each_goes_and_leaves_its_file) {
   auto one = client();
   std::optional<liveness_files> other;
   other.emplace(folder_, "rowlock_");
@@ -117,10 +98,13 @@ TEST_F(liveness_files_test, two_clients_of_a_process_live_and_die_by_themselves)
   EXPECT_NE(mine, theirs);
   EXPECT_TRUE(one.is_alive(theirs));
   EXPECT_TRUE(other->is_alive(mine));
+  EXPECT_EQ(client().dead(), names{});
   other.reset();
   EXPECT_FALSE(one.is_alive(theirs));
+  EXPECT_FALSE(client().is_alive(theirs));
   EXPECT_TRUE(one.is_alive(mine));
   EXPECT_EQ(one.dead(), names{theirs});
+  EXPECT_TRUE(fs::exists(file(theirs)));
 }
 
 TEST_F(liveness_files_test, a_test_gives_no_lock_back) {
@@ -134,26 +118,7 @@ TEST_F(liveness_files_test, a_test_gives_no_lock_back) {
   EXPECT_EQ(descriptors().size(), 1U);
 }
 
-TEST_F(liveness_files_test, a_killed_process_is_dead) {
-  test::child holder{start_child([&] {
-    auto one = client();
-    line_.send(one.own());
-    wait_to_be_killed();
-    return false;
-  })};
-  const auto name = line_.receive();
-  const auto tester = client();
-  ASSERT_TRUE(fs::exists(file(name)));
-  EXPECT_TRUE(tester.is_alive(name));
-  EXPECT_EQ(tester.dead(), names{});
-  holder.pause();
-  EXPECT_TRUE(tester.is_alive(name));
-  holder.kill();
-  EXPECT_FALSE(tester.is_alive(name));
-  EXPECT_EQ(tester.dead(), names{name});
-}
-
-TEST_F(liveness_files_test, a_child_that_outlives_a_killed_client_keeps_nothing_of_it) {
+TEST_F(liveness_files_test, a_killed_process_is_dead_although_a_child_outlives_it) {
   const channel to_grandchild;
   test::child holder{start_child([&] {
     auto one = client();
@@ -169,9 +134,14 @@ TEST_F(liveness_files_test, a_child_that_outlives_a_killed_client_keeps_nothing_
   })};
   const auto name = line_.receive();
   const auto tester = client();
+  ASSERT_TRUE(fs::exists(file(name)));
+  EXPECT_TRUE(tester.is_alive(name));
+  EXPECT_EQ(tester.dead(), names{});
+  holder.pause();
   EXPECT_TRUE(tester.is_alive(name));
   holder.kill();
   EXPECT_FALSE(tester.is_alive(name));
+  EXPECT_EQ(tester.dead(), names{name});
   to_grandchild.send("still there");
   EXPECT_EQ(line_.receive(), "still there");
 }
@@ -211,14 +181,6 @@ TEST_F(liveness_files_test, a_fork_meets_nothing_half_made) {
     test::child child{start_child([&] { return descriptors().empty() && !client().own().empty(); })};
     ASSERT_EQ(child.wait(), test::exited(0));
   }
-}
-
-TEST_F(liveness_files_test, a_program_that_is_started_gets_no_descriptor) {
-  auto one = client();
-  one.own();
-  const auto open = descriptors();
-  ASSERT_EQ(open.size(), 1U);
-  EXPECT_NE(::fcntl(open[0], F_GETFD) & FD_CLOEXEC, 0);
 }
 
 TEST_F(liveness_files_test, what_is_missing_is_alive_and_not_dead) {
@@ -385,9 +347,7 @@ TEST_F(liveness_files_test, a_file_that_cannot_be_made_is_an_error_that_names_it
   std::ofstream{folder_} << "no folder";
   auto one = client();
   const auto failure = test::error_of([&] { return one.own(); });
-  ASSERT_TRUE(failure);
-  EXPECT_EQ(failure->code(), errc::database_error);
-  EXPECT_TRUE(test::mentions(failure, folder_.string())) << failure->what();
+  EXPECT_TRUE(test::is_error(failure, errc::database_error, {.says = {folder_.string()}}));
   fs::remove(folder_);
   EXPECT_TRUE(one.is_alive(one.own()));
 }
