@@ -7,7 +7,6 @@
 #include <ostream>
 #include <stop_token>
 #include <string>
-#include <string_view>
 
 #include "driver/postgresql/errors.hpp"
 #include "support/background.hpp"
@@ -19,7 +18,8 @@ namespace {
 TEST_F(postgresql_session_test, tells_why_it_cannot_connect) {
   const auto failure_at = [&](const server_address& to, errc code, const char* sqlstate) {
     auto e = error_of([&] { return open(to.url()); });
-    EXPECT_TRUE(e && e->code() == code && e->sqlstate() == sqlstate) << sqlstate;
+    EXPECT_TRUE(is_error(e, code)) << sqlstate;
+    EXPECT_EQ(e.value().sqlstate(), sqlstate);
     return e;
   };
   auto to = server();
@@ -30,7 +30,6 @@ TEST_F(postgresql_session_test, tells_why_it_cannot_connect) {
   EXPECT_TRUE(mentions(failure_at(to, errc::connection_failed, "3D000"), to.database));
   to = server_at(port_of(listening_socket()));  // which is closed again
   const auto no_server = failure_at(to, errc::connection_failed, "");
-  ASSERT_TRUE(no_server);
   EXPECT_TRUE(no_server->is_retryable());
   EXPECT_TRUE(mentions(no_server, std::to_string(*to.port)));
 }
@@ -45,17 +44,6 @@ TEST(transaction_of_a_caller, that_the_server_has_ended_needs_a_new_connection) 
     EXPECT_TRUE(e && e->code() == errc::connection_failed && e->connection_is_unusable()) << ended;
   }
   EXPECT_TRUE(throws(errc::wrong_transaction_state, [&] { throw error{*meaning_of("25001")}; }));
-}
-
-TEST_F(postgresql_session_test, refuses_urls_without_repeating_them) {
-  for (const char* url :
-       {"postgresql:locks", "postgresql://u:hunter2@[::1/db", "postgresql://u:hunter2@h/db?nonsense=1",
-        "postgresql://u:hunter%zz2@h/db", "postgres:host=h password=hunter2"}) {
-    const auto refused = error_of([&] { return open(url); });
-    ASSERT_TRUE(refused) << url;
-    EXPECT_EQ(refused->code(), errc::invalid_url);
-    EXPECT_FALSE(mentions(refused, "hunter")) << refused->what();
-  }
 }
 
 struct expected_error {
@@ -78,13 +66,12 @@ TEST_P(postgresql_errors_test, mean_what_they_are) {
       "DO $$BEGIN RAISE EXCEPTION USING ERRCODE = '" + std::string{expected.sqlstate} + "'; END$$";
   const std::string sql = *expected.sql == '\0' ? raise : expected.sql;
   const auto found = error_of([&] { return act(*on, sql, within(10s)); });
-  ASSERT_TRUE(found);
+  ASSERT_TRUE(is_error(found, expected.code,
+                       {.is_retryable = expected.retryable,
+                        .outcome_is_unknown = false,
+                        .connection_is_unusable = expected.unusable,
+                        .says = {expected.advice}}));
   EXPECT_EQ(found->sqlstate(), expected.sqlstate);
-  EXPECT_EQ(found->code(), expected.code) << found->what();
-  EXPECT_EQ(found->is_retryable(), expected.retryable);
-  EXPECT_EQ(found->connection_is_unusable(), expected.unusable);
-  EXPECT_FALSE(found->outcome_is_unknown());
-  EXPECT_TRUE(mentions(found, expected.advice)) << found->what();
   EXPECT_EQ(number(*on, "SELECT 1::bigint"), 1);
 }
 
@@ -138,7 +125,7 @@ TEST_F(postgresql_session_test, a_session_that_is_ended_while_it_writes_leaves_t
   const auto end = expect_end(ended, errc::connection_failed, true, true);
   EXPECT_EQ(end.sqlstate(), "57P01");
   EXPECT_TRUE(end.is_retryable());
-  EXPECT_EQ(lost(), 1U);
+  EXPECT_EQ(lost().size(), 1U);
 }
 
 TEST_F(postgresql_session_test, a_session_that_was_ended_while_idle_does_not_come_back_by_itself) {
@@ -174,8 +161,7 @@ TEST_F(postgresql_session_test, blames_no_pooler_for_prepared_statements_that_va
   ask(*on, "SELECT 1");
   on->script("DEALLOCATE ALL");
   const auto gone = failure(*on, "SELECT 1");
-  ASSERT_TRUE(gone);
-  EXPECT_EQ(gone->sqlstate(), "26000");
+  EXPECT_EQ(gone.value().sqlstate(), "26000");
   EXPECT_TRUE(gone->connection_is_unusable());
   EXPECT_TRUE(mentions(gone, "lost its prepared statements"));
   EXPECT_FALSE(mentions(gone, "transaction_pooling"));

@@ -2,7 +2,6 @@
 
 #include <cstdlib>
 #include <string>
-#include <string_view>
 
 namespace rowlock::test {
 namespace {
@@ -54,7 +53,7 @@ TEST_F(behind_pgbouncer, calls_end_at_their_deadline) {
   const auto on = open(url_, {.transaction_pooling = true});
   const auto cut = error_of([&] { return act(*on, "SELECT pg_sleep(60)", within(100ms)); });
   expect_end(cut, errc::call_timed_out, true, true);
-  EXPECT_EQ(lost(), 0U);  // its process may be serving somebody else by now
+  EXPECT_TRUE(lost().empty());  // its process may be serving somebody else by now
 }
 
 }  // namespace
