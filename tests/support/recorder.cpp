@@ -29,14 +29,6 @@ std::vector<event> recorder::told() const {
   return record_->told;
 }
 
-std::vector<events::lost> recorder::losses() const { return all<events::lost>(); }
-
-std::vector<events::release_failed> recorder::failures() const { return all<events::release_failed>(); }
-
-std::vector<events::warning> recorder::warnings() const { return all<events::warning>(); }
-
-std::vector<events::sweep_failed> recorder::sweep_failures() const { return all<events::sweep_failed>(); }
-
 bool recorder::lost(std::string_view name) const {
   const auto all = losses();
   return std::any_of(all.begin(), all.end(), [&](const auto& e) { return e.name.view() == name; });

@@ -32,10 +32,10 @@ class recorder {
     return out;
   }
 
-  std::vector<events::lost> losses() const;
-  std::vector<events::release_failed> failures() const;
-  std::vector<events::warning> warnings() const;
-  std::vector<events::sweep_failed> sweep_failures() const;
+  std::vector<events::lost> losses() const { return all<events::lost>(); }
+  std::vector<events::release_failed> failures() const { return all<events::release_failed>(); }
+  std::vector<events::warning> warnings() const { return all<events::warning>(); }
+  std::vector<events::sweep_failed> sweep_failures() const { return all<events::sweep_failed>(); }
 
   /// Whether a loss of this name, or its failed release with this code, was reported.
   bool lost(std::string_view name) const;

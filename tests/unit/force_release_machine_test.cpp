@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <optional>
-#include <utility>
 
 // How a name is freed: no thread, no clock, no server.
 

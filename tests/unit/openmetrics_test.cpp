@@ -6,7 +6,6 @@
 #include <fstream>
 #include <locale>
 #include <map>
-#include <memory>
 #include <optional>
 #include <ostream>
 #include <regex>

@@ -10,7 +10,6 @@
 #include <stop_token>
 #include <string>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include "base/boot_clock.hpp"

@@ -1,7 +1,5 @@
 #include <gtest/gtest.h>
 
-#include <string>
-
 #include "base/recent_names.hpp"
 
 namespace rowlock::test {
