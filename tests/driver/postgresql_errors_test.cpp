@@ -105,13 +105,11 @@ TEST_F(postgresql_session_test, statements_have_a_limit_on_the_server_too) {
 TEST_F(with_table, waits_for_a_row_only_shortly) {
   session_->script("INSERT INTO driver_test VALUES ('a', 1)");
   const auto other = open();
-  session_->exclusively(
-      [&] {
-        act(*session_, "UPDATE driver_test SET n = 2", within(10s));
-        const auto late = error_of([&] { return act(*other, "UPDATE driver_test SET n = 3", within(10s)); });
-        EXPECT_EQ(expect_end(late, errc::call_timed_out, false, false).sqlstate(), "55P03");
-      },
-      within(10s));
+  exclusively(*session_, [&] {
+    act(*session_, "UPDATE driver_test SET n = 2", within(10s));
+    const auto late = error_of([&] { return act(*other, "UPDATE driver_test SET n = 3", within(10s)); });
+    EXPECT_EQ(expect_end(late, errc::call_timed_out, false, false).sqlstate(), "55P03");
+  });
 }
 
 TEST_F(postgresql_session_test, a_session_that_is_ended_while_it_writes_leaves_the_outcome_unknown) {
@@ -143,13 +141,11 @@ TEST_F(postgresql_session_test, a_session_that_was_ended_while_idle_does_not_com
 TEST_F(with_table, a_session_lost_inside_a_transaction_has_done_nothing) {
   const auto by = open();
   const auto lost = error_of([&] {
-    session_->exclusively(
-        [&] {
-          session_->script("INSERT INTO driver_test VALUES ('a', 1)");
-          end_backend(*by, session_->id().pid);
-          act(*session_, "INSERT INTO driver_test VALUES ('b', 1)", within(10s));
-        },
-        within(10s));
+    exclusively(*session_, [&] {
+      session_->script("INSERT INTO driver_test VALUES ('a', 1)");
+      end_backend(*by, session_->id().pid);
+      act(*session_, "INSERT INTO driver_test VALUES ('b', 1)", within(10s));
+    });
   });
   expect_end(lost, errc::connection_failed, true, false);
   session_ = open();

@@ -19,13 +19,11 @@ class behind_pgbouncer : public postgresql_session_test {
 TEST_F(behind_pgbouncer, runs_steps_batches_and_scripts) {
   const auto on = open(url_, {.transaction_pooling = true});
   EXPECT_EQ(number(*on, "SELECT $1::bigint", {std::int64_t{7}}), 7);
-  on->exclusively(
-      [&] {
-        on->script("CREATE TEMPORARY TABLE pooled (n bigint) ON COMMIT DROP; INSERT INTO pooled VALUES (1)");
-        EXPECT_TRUE(throws(errc::schema_missing, [&] { ask(*on, "SELECT * FROM no_such_table"); }));
-        EXPECT_EQ(number(*on, "SELECT count(*) FROM pooled"), 1);
-      },
-      within(10s));
+  exclusively(*on, [&] {
+    on->script("CREATE TEMPORARY TABLE pooled (n bigint) ON COMMIT DROP; INSERT INTO pooled VALUES (1)");
+    EXPECT_TRUE(throws(errc::schema_missing, [&] { ask(*on, "SELECT * FROM no_such_table"); }));
+    EXPECT_EQ(number(*on, "SELECT count(*) FROM pooled"), 1);
+  });
   EXPECT_EQ(number(*on, "SELECT count(*) FROM pg_prepared_statements"), 0);
 }
 

@@ -94,25 +94,21 @@ TEST_F(with_table, a_batch_without_a_text_of_its_own_is_all_or_nothing) {
 }
 
 TEST_F(with_table, exclusively_goes_on_after_a_missing_table) {
-  session_->exclusively(
-      [&] {
-        session_->script("INSERT INTO driver_test VALUES ('a', 1); INSERT INTO driver_test VALUES ('b', 1)");
-        EXPECT_TRUE(throws(errc::schema_missing, [&] { ask(*session_, "SELECT * FROM no_such_table"); }));
-        EXPECT_THROW(session_->script("nonsense"), error);
-        EXPECT_EQ(rows(), 2);
-      },
-      within(10s));
+  exclusively(*session_, [&] {
+    session_->script("INSERT INTO driver_test VALUES ('a', 1); INSERT INTO driver_test VALUES ('b', 1)");
+    EXPECT_TRUE(throws(errc::schema_missing, [&] { ask(*session_, "SELECT * FROM no_such_table"); }));
+    EXPECT_THROW(session_->script("nonsense"), error);
+    EXPECT_EQ(rows(), 2);
+  });
   EXPECT_EQ(rows(), 2);
 }
 
 TEST_F(with_table, exclusively_undoes_everything_when_its_body_throws) {
-  EXPECT_THROW(session_->exclusively(
-                   [&] {
-                     session_->script("INSERT INTO driver_test VALUES ('a', 1)");
-                     throw std::runtime_error{"no"};
-                   },
-                   within(10s)),
-               std::runtime_error);
+  const auto fails = [&] {
+    session_->script("INSERT INTO driver_test VALUES ('a', 1)");
+    throw std::runtime_error{"no"};
+  };
+  EXPECT_THROW(exclusively(*session_, fails), std::runtime_error);
   EXPECT_EQ(rows(), 0);
 }
 
@@ -120,29 +116,25 @@ TEST_F(with_table, exclusively_undoes_everything_when_its_body_throws) {
 // wait.
 TEST_F(with_table, exclusively_lets_one_in_at_a_time) {
   auto other = open();
-  session_->exclusively(
-      [&] {
-        const stopwatch since;
-        const auto refused = error_of([&] { other->exclusively([] { ADD_FAILURE() << "two were in"; }, within(2s)); });
-        EXPECT_EQ(refused.value().code(), errc::call_timed_out) << refused->what();
-        if (since.elapsed() < 2s) expect_end(refused, errc::call_timed_out, false, false);
-        if (refused->connection_is_unusable()) other = open();
-      },
-      within(10s));
+  exclusively(*session_, [&] {
+    const stopwatch since;
+    const auto refused = error_of([&] { other->exclusively([] { ADD_FAILURE() << "two were in"; }, within(2s)); });
+    EXPECT_EQ(refused.value().code(), errc::call_timed_out) << refused->what();
+    if (since.elapsed() < 2s) expect_end(refused, errc::call_timed_out, false, false);
+    if (refused->connection_is_unusable()) other = open();
+  });
   bool was_in = false;
-  other->exclusively([&] { was_in = true; }, within(10s));
+  exclusively(*other, [&] { was_in = true; });
   EXPECT_TRUE(was_in);
 }
 
 TEST_F(with_table, exclusively_waits_longer_than_statements_may) {
   auto inside = std::make_shared<std::promise<void>>();
   background first{[&](const std::stop_token&) {
-    session_->exclusively(
-        [&] {
-          inside->set_value();
-          ask(*session_, "SELECT pg_sleep(0.4)");
-        },
-        within(10s));
+    exclusively(*session_, [&] {
+      inside->set_value();
+      ask(*session_, "SELECT pg_sleep(0.4)");
+    });
     return 0;
   }};
   inside->get_future().wait();
@@ -212,7 +204,7 @@ TEST_F(with_defaults, sets_nothing_behind_a_pooler_but_the_transactions_isolatio
   EXPECT_EQ(word(*on, "SHOW transaction_isolation"), "read committed");
   EXPECT_EQ(word(*on, "SHOW transaction_read_only"), "off");
   EXPECT_EQ(word(*on, "SHOW default_transaction_isolation"), "serializable");
-  on->exclusively([&] { EXPECT_EQ(word(*on, "SHOW transaction_isolation"), "read committed"); }, within(10s));
+  exclusively(*on, [&] { EXPECT_EQ(word(*on, "SHOW transaction_isolation"), "read committed"); });
   EXPECT_EQ(number(*on, "SELECT count(*) FROM pg_prepared_statements"), 0);
 }
 

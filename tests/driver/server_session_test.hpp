@@ -69,6 +69,7 @@ class server_session_test : public testing::Test {
     const driver::request nothing{};
     return on.run({.write = sql}, {&nothing, 1}, until);
   }
+  static void exclusively(driver::session& on, const std::function<void()>& body) { on.exclusively(body, within(10s)); }
   /// How a call ended, which is to have ended so.
   static error expect_end(const std::optional<error>& e, errc code, bool is_unusable, bool is_unknown) {
     EXPECT_TRUE(is_error(e, code, {.outcome_is_unknown = is_unknown, .connection_is_unusable = is_unusable}));
