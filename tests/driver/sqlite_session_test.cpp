@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <fstream>
+#include <functional>
 #include <initializer_list>
 #include <optional>
 #include <string>
@@ -55,6 +56,7 @@ class sqlite_session_test : public testing::Test {
   store::access access(driver::session& on, const driver::limits& until) const {
     return {.sheet = sql_, .session = on, .until = until};
   }
+  static void exclusively(driver::session& on, const std::function<void()>& body) { on.exclusively(body, within(5s)); }
   void migrate(driver::session& on) const { store::migrate(access(on, within(5s)), schema_); }
   static strategies::acquire_args wanted(const char* name, const char* acquisition, duration lease = 30s) {
     return {.name = name, .owner = "o", .thread = "t", .acquisition = acquisition, .note = "", .lease = lease};
@@ -219,11 +221,9 @@ TEST_F(with_tables, a_batch_answers_each_request_by_itself) {
 TEST_F(with_tables, a_refused_try_waits_for_no_lock_whether_the_last_was_granted_or_not) {
   acquire(session, "a", "1");
   auto writer = open();
-  writer.exclusively(
-      [&] {
-        for (int times = 0; times < 2; ++times) EXPECT_EQ(acquire(session, "a", "2", 30s, 1ms).what, verdict::busy);
-      },
-      within(5s));
+  exclusively(writer, [&] {
+    for (int times = 0; times < 2; ++times) EXPECT_EQ(acquire(session, "a", "2", 30s, 1ms).what, verdict::busy);
+  });
 }
 
 TEST_F(with_tables, a_try_after_a_grant_is_refused_with_what_is_left_of_the_lease) {
@@ -259,46 +259,34 @@ TEST_F(with_tables, a_batch_inside_a_transaction_is_granted_and_refused_one_by_o
   acquire(session, "b", "before", 20s);
   const auto batch = all_wanted({"a", "b", "c"});
   std::vector<strategies::answer> answers;
-  session.exclusively([&] { answers = algorithm_.acquire(access(session, within(5s)), batch); }, within(5s));
+  exclusively(session, [&] { answers = algorithm_.acquire(access(session, within(5s)), batch); });
   ASSERT_EQ(verdicts(answers), (std::vector{verdict::granted, verdict::busy, verdict::granted}));
   EXPECT_EQ(answers[1].left, 20s);
 }
 
-TEST_F(with_tables, waiting_for_the_files_lock_ends_at_the_deadline) {
-  auto writer = open();
-  writer.exclusively(
-      [&] {
-        const auto before = base::now();
-        const auto failure = error_of([&] { acquire(session, "a", "1", 30s, 50ms); });
-        EXPECT_TRUE(is_error(failure, errc::call_timed_out, {.is_retryable = true, .outcome_is_unknown = false}));
-        EXPECT_GE(base::now() - before, 50ms);
-      },
-      within(5s));
-  EXPECT_EQ(acquire(session, "a", "1").what, verdict::granted);
-}
-
-TEST_F(with_tables, waiting_for_the_files_lock_ends_on_stop) {
+TEST_F(with_tables, waiting_for_the_files_lock_ends_at_the_deadline_and_on_stop) {
   auto writer = open();
   std::stop_source stop;
   stop.request_stop();
-  writer.exclusively(
-      [&] {
-        const store::lease_ref one{.name = "a", .acquisition = "1"};
-        EXPECT_TRUE(throws(errc::cancelled, [&] {
-          store::release(access(session, {.deadline = base::now() + 1h, .stop = stop.get_token()}), {&one, 1});
-        }));
-      },
-      within(5s));
+  exclusively(writer, [&] {
+    const auto before = base::now();
+    const auto failure = error_of([&] { acquire(session, "a", "1", 30s, 50ms); });
+    EXPECT_TRUE(is_error(failure, errc::call_timed_out, {.is_retryable = true, .outcome_is_unknown = false}));
+    EXPECT_GE(base::now() - before, 50ms);
+    const store::lease_ref one{.name = "a", .acquisition = "1"};
+    EXPECT_TRUE(throws(errc::cancelled, [&] {
+      store::release(access(session, {.deadline = base::now() + 1h, .stop = stop.get_token()}), {&one, 1});
+    }));
+  });
+  EXPECT_EQ(acquire(session, "a", "1").what, verdict::granted);
 }
 
 TEST_F(with_tables, a_transaction_that_throws_leaves_nothing) {
-  EXPECT_THROW(session.exclusively(
-                   [&] {
-                     session.script("DELETE FROM rowlock_migration");
-                     throw std::runtime_error{"oops"};
-                   },
-                   within(5s)),
-               std::runtime_error);
+  const auto fails = [&] {
+    session.script("DELETE FROM rowlock_migration");
+    throw std::runtime_error{"oops"};
+  };
+  EXPECT_THROW(exclusively(session, fails), std::runtime_error);
   EXPECT_NO_THROW(store::require_fit_schema(access(session, within(5s)), schema_));
 }
 

@@ -29,6 +29,10 @@ using test::happening;
 
 const auto in_an_hour = [] { return base::now() + 1h; };
 
+struct patient_dispatcher : event_dispatcher {
+  explicit patient_dispatcher(observer to) : event_dispatcher{std::move(to), 1h} {}
+};
+
 event warning(const std::string& sentence) { return {events::warning{sentence}}; }
 event cheap() { return {events::reconnected{}}; }
 event loss() { return {events::lost{.name = "orders/42", .token = {}}}; }
@@ -48,7 +52,7 @@ struct blocking {
 };
 
 TEST(event_dispatcher, writes_a_line_for_each_event_whatever_the_names_are) {
-  event_dispatcher tells{{}, 1h};
+  patient_dispatcher tells{{}};
   testing::internal::CaptureStderr();
   tells.add({events::lost{.name = "a\x1b[2J\nrowlock: all is well \u202e\xC2\x9B", .token = {}}});
   tells.close(in_an_hour());
@@ -59,12 +63,11 @@ TEST(event_dispatcher, writes_a_line_for_each_event_whatever_the_names_are) {
 TEST(event_dispatcher, tells_in_order_on_a_thread_of_its_own_and_survives_an_observer_that_throws) {
   std::vector<std::string> seen;
   std::set<std::thread::id> threads;
-  event_dispatcher tells{[&](const event& e) {
-                           seen.push_back(std::get<events::warning>(e.what).sentence);
-                           threads.insert(std::this_thread::get_id());
-                           throw 1;
-                         },
-                         1h};
+  patient_dispatcher tells{[&](const event& e) {
+    seen.push_back(std::get<events::warning>(e.what).sentence);
+    threads.insert(std::this_thread::get_id());
+    throw 1;
+  }};
   for (const auto* each : {"one", "two", "three"}) tells.add(warning(each));
   tells.close(in_an_hour());
   EXPECT_EQ(seen, (std::vector<std::string>{"one", "two", "three"}));
@@ -75,7 +78,7 @@ TEST(event_dispatcher, tells_in_order_on_a_thread_of_its_own_and_survives_an_obs
 TEST(event_dispatcher, keeps_each_threads_order_where_several_report) {
   std::vector<std::string> seen;
   {
-    event_dispatcher tells{[&](const event& e) { seen.push_back(std::get<events::warning>(e.what).sentence); }, 1h};
+    patient_dispatcher tells{[&](const event& e) { seen.push_back(std::get<events::warning>(e.what).sentence); }};
     std::vector<std::jthread> threads;
     for (const char who : {'a', 'b', 'c', 'd'})
       threads.emplace_back([&tells, who] {
@@ -89,10 +92,10 @@ TEST(event_dispatcher, keeps_each_threads_order_where_several_report) {
 }
 
 TEST(event_dispatcher, tells_nothing_once_it_is_closed) {
-  event_dispatcher never_told{[](const event&) { FAIL(); }, 1h};
+  patient_dispatcher never_told{[](const event&) { FAIL(); }};
   never_told.close(in_an_hour());
   int told = 0;
-  event_dispatcher tells{[&](const event&) { ++told; }, 1h};
+  patient_dispatcher tells{[&](const event&) { ++told; }};
   tells.add(cheap());
   tells.close(in_an_hour());
   tells.add(loss());
@@ -103,11 +106,10 @@ TEST(event_dispatcher, tells_nothing_once_it_is_closed) {
 TEST(event_dispatcher, drops_what_is_cheap_where_the_observer_falls_behind_and_says_how_much) {
   blocking gate;
   std::vector<event> seen;
-  event_dispatcher tells{[&](const event& e) {
-                           seen.push_back(e);
-                           gate();
-                         },
-                         1h};
+  patient_dispatcher tells{[&](const event& e) {
+    seen.push_back(e);
+    gate();
+  }};
   tells.add(warning("first"));
   ASSERT_TRUE(gate.has_begun.within());
   for (std::size_t i = 0; i < event_dispatcher::most + 234; ++i) tells.add(cheap());
@@ -131,12 +133,11 @@ TEST(event_dispatcher, keeps_again_what_is_cheap_once_the_observer_has_caught_up
   blocking gate;
   std::atomic<bool> has_caught_up{false};
   std::atomic<int> told{0};
-  event_dispatcher tells{[&](const event& e) {
-                           gate();
-                           ++told;
-                           if (std::holds_alternative<events::dropped>(e.what)) has_caught_up = true;
-                         },
-                         1h};
+  patient_dispatcher tells{[&](const event& e) {
+    gate();
+    ++told;
+    if (std::holds_alternative<events::dropped>(e.what)) has_caught_up = true;
+  }};
   tells.add(warning("first"));
   ASSERT_TRUE(gate.has_begun.within());
   for (std::size_t i = 0; i < event_dispatcher::most + 1; ++i) tells.add(cheap());
@@ -150,7 +151,7 @@ TEST(event_dispatcher, keeps_again_what_is_cheap_once_the_observer_has_caught_up
 
 TEST(event_dispatcher, keeps_failures_for_longer_and_losses_always) {
   blocking gate;
-  event_dispatcher tells{[&](const event&) { gate(); }, 1h};
+  patient_dispatcher tells{[&](const event&) { gate(); }};
   tells.add(warning("first"));
   ASSERT_TRUE(gate.has_begun.within());
   for (std::size_t i = 0; i < event_dispatcher::most_failures; ++i) tells.add(failure());
@@ -167,11 +168,10 @@ TEST(event_dispatcher, is_left_behind_by_close_where_the_observer_keeps_it) {
   auto told = std::make_shared<std::atomic<int>>(0);
   std::weak_ptr<blocking> watched = gate;
   {
-    event_dispatcher tells{[gate, told](const event&) {
-                             ++*told;
-                             (*gate)();
-                           },
-                           1h};
+    patient_dispatcher tells{[gate, told](const event&) {
+      ++*told;
+      (*gate)();
+    }};
     tells.add(loss());
     tells.add(loss());
     ASSERT_TRUE(gate->has_begun.within());
@@ -207,19 +207,18 @@ TEST(event_dispatcher, may_be_closed_and_destroyed_by_the_observer) {
 TEST(event_dispatcher, tells_what_its_observer_reports) {
   happening done;
   std::atomic<event_dispatcher*> self{nullptr};
-  event_dispatcher tells{[&](const event& e) {
-                           const auto& sentence = std::get<events::warning>(e.what).sentence;
-                           if (sentence == "xxx") return done.happens();
-                           self.load()->add(warning(sentence + "x"));
-                         },
-                         1h};
+  patient_dispatcher tells{[&](const event& e) {
+    const auto& sentence = std::get<events::warning>(e.what).sentence;
+    if (sentence == "xxx") return done.happens();
+    self.load()->add(warning(sentence + "x"));
+  }};
   self = &tells;
   tells.add(warning(""));
   EXPECT_TRUE(done.within());
 }
 
 TEST(event_dispatcher, tells_clog_only_what_people_are_to_read) {
-  event_dispatcher tells{{}, 1h};
+  patient_dispatcher tells{{}};
   EXPECT_FALSE(tells.wants_all());
   EXPECT_TRUE((event_dispatcher{[](const event&) {}, 1h}).wants_all());
   testing::internal::CaptureStderr();
