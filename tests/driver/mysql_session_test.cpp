@@ -250,7 +250,7 @@ TEST_F(mysql_session_test, a_call_ends_at_its_deadline_and_the_session_with_it) 
   const auto on = open();
   const test::stopwatch watch;
   // Whoever sleeps would notice that nobody waits any more.
-  const auto e = error_of([&] { return act(*on, "DO BENCHMARK(1000000000000, SHA2('', 512))", within(150ms)); });
+  const auto e = failure_to_act(*on, "DO BENCHMARK(1000000000000, SHA2('', 512))", within(150ms));
   EXPECT_LT(watch.elapsed(), test::on_this_machine(5s));
   EXPECT_TRUE(expect_end(e, errc::call_timed_out, true, true).is_retryable());
   EXPECT_FALSE(on->looks_alive());
@@ -276,8 +276,7 @@ TEST_F(mysql_session_test, a_call_ends_soon_after_a_stop) {
   const auto id = number(*on, "SELECT CONNECTION_ID()");
   std::stop_source stop;
   test::background<std::optional<error>> call{[&](const std::stop_token&) {
-    return error_of(
-        [&] { return act(*on, "DO SLEEP(30)", {.deadline = base::now() + 60s, .stop = stop.get_token()}); });
+    return failure_to_act(*on, "DO SLEEP(30)", {.deadline = base::now() + 60s, .stop = stop.get_token()});
   }};
   const auto other = open();
   ASSERT_TRUE(test::eventually([&] {
@@ -296,8 +295,7 @@ TEST_F(mysql_session_test, notices_that_it_was_ended_while_nobody_used_it) {
   const auto id = number(*on, "SELECT CONNECTION_ID()");
   other->script("KILL " + std::to_string(id));
   EXPECT_TRUE(test::eventually([&] { return !on->looks_alive(); }));
-  const auto e = error_of([&] { return act(*on, "DO 1", within(10s)); });
-  expect_end(e, errc::connection_failed, true, false);
+  expect_end(failure_to_act(*on, "DO 1", within(10s)), errc::connection_failed, true, false);
 }
 
 // --- connecting ------------------------------------------------------------------------------------------------------
@@ -374,7 +372,7 @@ TEST_F(mysql_session_test, knows_its_socket_while_others_connect_to_the_same_ser
       for (int round = 0; round < 5; ++round) {
         const auto on = open();
         const auto bystander = open();
-        const auto e = error_of([&] { return act(*on, "DO SLEEP(30)", within(50ms)); });
+        const auto e = failure_to_act(*on, "DO SLEEP(30)", within(50ms));
         if (e && e->code() == errc::call_timed_out && bystander->looks_alive() && number(*bystander, "SELECT 7") == 7)
           ++cut;
       }

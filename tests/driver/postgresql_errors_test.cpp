@@ -65,7 +65,7 @@ TEST_P(postgresql_errors_test, mean_what_they_are) {
   const std::string raise =
       "DO $$BEGIN RAISE EXCEPTION USING ERRCODE = '" + std::string{expected.sqlstate} + "'; END$$";
   const std::string sql = *expected.sql == '\0' ? raise : expected.sql;
-  const auto found = error_of([&] { return act(*on, sql, within(10s)); });
+  const auto found = failure_to_act(*on, sql, within(10s));
   ASSERT_TRUE(is_error(found, expected.code,
                        {.is_retryable = expected.retryable,
                         .outcome_is_unknown = false,
@@ -98,7 +98,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST_F(postgresql_session_test, statements_have_a_limit_on_the_server_too) {
   const auto on = open({.call_timeout = 1ms});
-  const auto late = error_of([&] { return act(*on, "SELECT pg_sleep(60)", within(20s)); });
+  const auto late = failure_to_act(*on, "SELECT pg_sleep(60)", within(20s));
   EXPECT_EQ(expect_end(late, errc::call_timed_out, false, false).sqlstate(), "57014");
 }
 
@@ -107,7 +107,7 @@ TEST_F(with_table, waits_for_a_row_only_shortly) {
   const auto other = open();
   exclusively(*session_, [&] {
     act(*session_, "UPDATE driver_test SET n = 2", within(10s));
-    const auto late = error_of([&] { return act(*other, "UPDATE driver_test SET n = 3", within(10s)); });
+    const auto late = failure_to_act(*other, "UPDATE driver_test SET n = 3", within(10s));
     EXPECT_EQ(expect_end(late, errc::call_timed_out, false, false).sqlstate(), "55P03");
   });
 }
@@ -115,8 +115,7 @@ TEST_F(with_table, waits_for_a_row_only_shortly) {
 TEST_F(postgresql_session_test, a_session_that_is_ended_while_it_writes_leaves_the_outcome_unknown) {
   const auto by = open();
   const auto on = open();
-  background call{
-      [&](const std::stop_token&) { return error_of([&] { return act(*on, "SELECT pg_sleep(60)", within(60s)); }); }};
+  background call{[&](const std::stop_token&) { return failure_to_act(*on, "SELECT pg_sleep(60)", within(60s)); }};
   ASSERT_TRUE(eventually([&] { return is_asleep(*by, on->id().pid); }));
   end_backend(*by, on->id().pid);
   const auto ended = call.get();
@@ -133,7 +132,7 @@ TEST_F(postgresql_session_test, a_session_that_was_ended_while_idle_does_not_com
   // It is off the list before its socket is closed.
   ASSERT_TRUE(eventually([&] { return kill(static_cast<pid_t>(on->id().pid), 0) != 0 && errno == ESRCH; }));
   for (int i = 0; i < 2; ++i) {
-    const auto gone = error_of([&] { return act(*on, "SELECT 1", within(10s)); });
+    const auto gone = failure_to_act(*on, "SELECT 1", within(10s));
     EXPECT_TRUE(expect_end(gone, errc::connection_failed, true, false).is_retryable());
   }
 }
@@ -202,7 +201,7 @@ TEST_F(with_missing_standby, a_commit_that_nobody_confirmed_is_of_unknown_outcom
   const auto by = open();
   session_ = open();
   background call{[&](const std::stop_token&) {
-    return error_of([&] { return act(*session_, "UPDATE driver_test SET n = n + 1", within(60s)); });
+    return failure_to_act(*session_, "UPDATE driver_test SET n = n + 1", within(60s));
   }};
   const auto cancel =
       "SELECT count(*) FILTER (WHERE pg_cancel_backend(pid)) FROM pg_stat_activity "

@@ -47,8 +47,7 @@ TEST_F(postgresql_session_test, a_call_ends_soon_after_stop) {
   const auto on = open();
   std::stop_source source;
   background call{[&](const std::stop_token&) {
-    return error_of(
-        [&] { return act(*on, "SELECT pg_sleep(60)", {.deadline = base::now() + 60s, .stop = source.get_token()}); });
+    return failure_to_act(*on, "SELECT pg_sleep(60)", {.deadline = base::now() + 60s, .stop = source.get_token()});
   }};
   ASSERT_TRUE(eventually([&] { return is_asleep(*by, on->id().pid); }));
   source.request_stop();

@@ -49,8 +49,7 @@ TEST_F(behind_pgbouncer, with_the_option_does_not_name_it) {
 
 TEST_F(behind_pgbouncer, calls_end_at_their_deadline) {
   const auto on = open(url_, {.transaction_pooling = true});
-  const auto cut = error_of([&] { return act(*on, "SELECT pg_sleep(60)", within(100ms)); });
-  expect_end(cut, errc::call_timed_out, true, true);
+  expect_end(failure_to_act(*on, "SELECT pg_sleep(60)", within(100ms)), errc::call_timed_out, true, true);
   EXPECT_TRUE(lost().empty());  // its process may be serving somebody else by now
 }
 

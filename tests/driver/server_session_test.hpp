@@ -69,6 +69,9 @@ class server_session_test : public testing::Test {
     const driver::request nothing{};
     return on.run({.write = sql}, {&nothing, 1}, until);
   }
+  static std::optional<error> failure_to_act(driver::session& on, const std::string& sql, const driver::limits& until) {
+    return error_of([&] { return act(on, sql, until); });
+  }
   static void exclusively(driver::session& on, const std::function<void()>& body) { on.exclusively(body, within(10s)); }
   /// How a call ended, which is to have ended so.
   static error expect_end(const std::optional<error>& e, errc code, bool is_unusable, bool is_unknown) {
@@ -91,7 +94,7 @@ class server_session_test : public testing::Test {
   }
   static void expect_nothing_sent_without_time(driver::session& on) {
     for (const duration left : {duration{0}, duration{-1ms}})
-      expect_end(error_of([&] { return act(on, "SELECT 1", within(left)); }), errc::call_timed_out, false, false);
+      expect_end(failure_to_act(on, "SELECT 1", within(left)), errc::call_timed_out, false, false);
     EXPECT_TRUE(on.looks_alive());
     EXPECT_EQ(number(on, "SELECT 1"), 1);
   }

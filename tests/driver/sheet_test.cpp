@@ -160,11 +160,9 @@ TEST(sheet_test, is_printed_with_its_comments_and_what_is_sent) {
       {"enlisted.pin",
        "-- name: enlisted.pin(name, acquisition) -> left\n-- read:\n-- enlisted.pin read\n"
        "SELECT version FROM my_lock WHERE name = ?1;\n"}};
-  ASSERT_EQ(all.size(), expected.size());
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    EXPECT_EQ(all[i].name, expected[i].first);
-    EXPECT_EQ(all[i].text, expected[i].second);
-  }
+  std::vector<std::pair<std::string, std::string>> found;
+  for (const auto& each : all) found.emplace_back(each.name, each.text);
+  EXPECT_EQ(found, expected);
 }
 
 }  // namespace

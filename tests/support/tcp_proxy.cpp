@@ -118,6 +118,11 @@ class tcp_proxy::loop {
     done.get();
   }
 
+  template <class T>
+  void set(T& what, T to) {
+    on_thread([&] { what = to; });
+  }
+
   std::uint16_t port() const { return port_of(listener_); }
 
   std::atomic<bool> has_acted{false};
@@ -337,21 +342,13 @@ void tcp_proxy::cut() {
   });
 }
 
-void tcp_proxy::refuse(bool on) {
-  loop_->on_thread([this, on] { loop_->refuses = on; });
-}
+void tcp_proxy::refuse(bool on) { loop_->set(loop_->refuses, on); }
 
-void tcp_proxy::black_hole(bool on) {
-  loop_->on_thread([this, on] { loop_->black_hole = on; });
-}
+void tcp_proxy::black_hole(bool on) { loop_->set(loop_->black_hole, on); }
 
-void tcp_proxy::keep_answers(bool on) {
-  loop_->on_thread([this, on] { loop_->keeps_answers = on; });
-}
+void tcp_proxy::keep_answers(bool on) { loop_->set(loop_->keeps_answers, on); }
 
-void tcp_proxy::delay(std::chrono::milliseconds time) {
-  loop_->on_thread([this, time] { loop_->delay = time; });
-}
+void tcp_proxy::delay(std::chrono::milliseconds time) { loop_->set(loop_->delay, time); }
 
 void tcp_proxy::on_request(bytes_test request, action what, bytes_test answer_is_complete) {
   loop_->on_thread([&] {

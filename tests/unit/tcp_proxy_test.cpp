@@ -233,26 +233,23 @@ TEST_F(proxied, cuts_where_the_server_goes_in_the_middle_of_its_answer) {
   EXPECT_TRUE(has_acted());
 }
 
-TEST_F(proxied, opens_a_black_hole_before_a_request) {
-  on_secret(action::black_hole_before);
-  one_.say("a secret");
-  EXPECT_TRUE(has_acted());
-  EXPECT_TRUE(one_.hears_nothing());
-  EXPECT_EQ(server_.heard(), "");
+TEST_F(proxied, opens_a_black_hole_before_or_after_a_request_for_its_connection_alone) {
   const talker other{proxy_.port()};
-  EXPECT_EQ(other.ask("hello"), "hello") << "other connections are not concerned";
-  EXPECT_EQ(server_.goodbyes(), 0);
-}
-
-TEST_F(proxied, opens_a_black_hole_after_a_request) {
-  on_secret(action::black_hole_after);
-  one_.say("a secret");
-  EXPECT_TRUE(server_.hears("a secret"));
-  EXPECT_TRUE(proxy_.has_acted());
-  EXPECT_TRUE(one_.hears_nothing());
-  one_.say("more");
-  EXPECT_TRUE(one_.hears_nothing());
-  EXPECT_EQ(server_.heard(), "a secret");
+  std::string heard;
+  for (const auto what : {action::black_hole_before, action::black_hole_after}) {
+    const talker one{proxy_.port()};
+    on_secret(what);
+    one.say("a secret");
+    EXPECT_TRUE(has_acted());
+    if (what == action::black_hole_after) heard += "a secret";
+    EXPECT_TRUE(server_.hears(heard));
+    one.say("more");
+    EXPECT_TRUE(one.hears_nothing());
+    EXPECT_EQ(other.ask("hello"), "hello");
+    heard += "hello";
+    EXPECT_EQ(server_.heard(), heard);
+    EXPECT_EQ(server_.goodbyes(), 0);
+  }
 }
 
 TEST_F(proxied, holds_a_request_until_it_may_go) {
