@@ -91,10 +91,6 @@ TEST(streaming_test, heeds_flags_and_locale_with_a_token) {
   EXPECT_EQ(out.str(), "   7|ff|1.234.567");
 }
 
-TEST(streaming_test, can_be_chained) {
-  EXPECT_EQ((std::ostringstream{} << lock_name{"job"} << ' ' << fencing_token{7} << '!').str(), "job 7!");
-}
-
 /// Of the enumerators in their order.
 template <class Enum>
 void expect_names(std::initializer_list<std::string_view> names) {
