@@ -1,6 +1,5 @@
 #include <stdexcept>
 
-#include "support/server_database.hpp"
 #include "support/slowness.hpp"
 #include "support/tcp_proxy.hpp"
 #include "transaction/transaction_test.hpp"
@@ -28,11 +27,22 @@ class optimistically : public transaction_test {
     }
     EXPECT_TRUE(can_have_soon("orders/42")) << "a wait that has ended may be granted it first, and let go of it";
   }
-  void run(const caller::silent_body& body, const retry_options& options = {}) {
-    tx().optimistically_without_result(locks(), "orders/42", body, options);
+  void TearDown() override { expect_nothing_open(); }
+
+  /// Counts in runs_ how often the body is run.
+  void run(const caller::silent_body& body, const retry_options& options = {}) { run_by(tx(), body, options); }
+  void run_by(caller& by, const caller::silent_body& body, const retry_options& options = {}) {
+    runs_ = 0;
+    const auto counted = [&] {
+      ++runs_;
+      body();
+    };
+    by.optimistically_without_result(locks(), "orders/42", counted, options);
   }
-  /// Somebody else has it for a moment.
+  /// Another client has it for a moment.
   void disturb() { others().acquire("orders/42").release(); }
+
+  int runs_ = 0;
 };
 ROWLOCK_SUITE_IN(optimistically, each_place());
 ROWLOCK_SUITE_LIKE_IN(optimistically_on_postgresql, optimistically, on("postgresql", each_place()));
@@ -48,11 +58,9 @@ class optimistically_on_mysql_with_failures : public optimistically {
   }
   void fail_no_more() { proxy_.replace({}, {}); }
   caller& far() { return *far_; }
-  void run(const caller::silent_body& body) { far().optimistically_without_result(locks(), "orders/42", body); }
+  void run(const caller::silent_body& body) { run_by(far(), body); }
 
  private:
-  server_database& server() const { return dynamic_cast<server_database&>(db()); }
-
   tcp_proxy proxy_{server().host(), server().port()};
   std::unique_ptr<caller> far_ = open_caller(server().url_through(proxy_.port()), GetParam().isolation);
 };
@@ -65,15 +73,8 @@ TEST_P(optimistically, commits_what_the_body_does_and_returns_what_it_returns) {
     return tx().number(read_own) + 41;
   });
   EXPECT_EQ(read, 42);
-  EXPECT_EQ(value(), 1);
-  expect_nothing_open();
-}
-
-TEST_P(optimistically, takes_a_body_that_returns_nothing) {
-  run([&] { tx().statement(write_own); });
-  run([&] { tx().statement(write_own); });
-  EXPECT_EQ(value(), 2);
-  expect_nothing_open();
+  for (int i = 0; i < 2; ++i) run([&] { tx().statement(write_own); });
+  EXPECT_EQ(value(), 3);
 }
 
 TEST_P(optimistically, gives_the_name_a_new_version) {
@@ -83,31 +84,20 @@ TEST_P(optimistically, gives_the_name_a_new_version) {
   EXPECT_GT(others().acquire("orders/42").token().value(), first.value() + 1);
 }
 
-TEST_P(optimistically, lets_an_exception_of_the_body_pass_and_rolls_back) {
-  int runs = 0;
-  const auto fail = [&] {
-    run([&] {
-      ++runs;
-      tx().statement(write_own);
-      throw std::domain_error{"no more"};
-    });
+TEST_P(optimistically, lets_what_the_body_throws_pass_and_rolls_back) {
+  const auto throw_own = [&] {
+    tx().statement(write_own);
+    throw std::domain_error{"no more"};
   };
-  EXPECT_THROW(fail(), std::domain_error);
-  EXPECT_EQ(runs, 1);
-  EXPECT_EQ(value(), 0);
+  EXPECT_THROW(run(throw_own), std::domain_error);
+  EXPECT_EQ(runs_, 1);
   expect_nothing_open();
-}
-
-TEST_P(optimistically, lets_a_failed_statement_pass) {
-  int runs = 0;
   EXPECT_ANY_THROW(run([&] {
-    ++runs;
     tx().statement(write_own);
     tx().statement("SELECT n FROM not_there");
   }));
-  EXPECT_EQ(runs, 1);
+  EXPECT_EQ(runs_, 1);
   EXPECT_EQ(value(), 0);
-  expect_nothing_open();
 }
 
 TEST_P(optimistically_on_servers, runs_again_where_somebody_had_the_name_meanwhile) {
@@ -123,7 +113,6 @@ TEST_P(optimistically_on_servers, runs_again_where_somebody_had_the_name_meanwhi
     EXPECT_EQ(attempts, (std::vector{1, 2, 3})) << "new: " << is_new;
     EXPECT_EQ(value(), before + 1) << "only one of them is committed";
   }
-  expect_nothing_open();
 }
 
 TEST_P(optimistically_on_servers, runs_again_whoever_had_the_name) {
@@ -131,6 +120,7 @@ TEST_P(optimistically_on_servers, runs_again_whoever_had_the_name) {
   const std::vector<std::function<void()>> ways{
       [&] { others().acquire("orders/42", {.strategy = strategy::for_update}).release(); },
       [&] { others().acquire("orders/42", {.strategy = strategy::version_cas}).release(); },
+      [&] { others().acquire_shared("orders/42").release(); },
       [&] {
         other->begin();
         other->lock_in(others(), "orders/42");
@@ -138,74 +128,52 @@ TEST_P(optimistically_on_servers, runs_again_whoever_had_the_name) {
       },
       [&] { other->optimistically_without_result(others(), "orders/42", [] {}); }};
   for (std::size_t way = 0; way < ways.size(); ++way) {
-    int runs = 0;
     run([&] {
-      if (++runs == 1) ways[way]();
+      if (runs_ == 1) ways[way]();
     });
-    EXPECT_EQ(runs, 2) << "way " << way;
+    EXPECT_EQ(runs_, 2) << "way " << way;
   }
 }
 
 TEST_P(optimistically, gives_up_where_the_name_is_held_throughout) {
   auto held = others().acquire("orders/42");
-  int runs = 0;
-  const stopwatch watch;
-  EXPECT_TRUE(throws(errc::contention, [&] { run([&] { ++runs; }, {.attempts = 3}); }));
-  EXPECT_LT(watch.elapsed(), on_this_machine(5s));
-  EXPECT_LE(runs, 3);
+  for (const auto& limits : {retry_options{.attempts = 3}, retry_options{.attempts = 1'000'000, .within = 300ms}}) {
+    const stopwatch watch;
+    EXPECT_TRUE(throws(errc::contention, [&] { run([] {}, limits); }));
+    EXPECT_LT(watch.elapsed(), on_this_machine(5s));
+    EXPECT_LE(runs_, limits.attempts);
+  }
   EXPECT_NO_THROW(held.release());
-  EXPECT_EQ(value(), 0);
-  expect_nothing_open();
 }
 
 // With more of them it would wait in turn, and have the name to itself.
 TEST_P(optimistically_on_servers, gives_up_after_so_many_attempts) {
-  int runs = 0;
-  EXPECT_TRUE(throws(errc::contention, [&] {
-    run(
-        [&] {
-          ++runs;
-          tx().statement(write_own);
-          disturb();
-        },
-        {.attempts = 3});
-  }));
-  EXPECT_EQ(runs, 3);
+  const auto write_in_vain = [&] {
+    tx().statement(write_own);
+    disturb();
+  };
+  EXPECT_TRUE(throws(errc::contention, [&] { run(write_in_vain, {.attempts = 3}); }));
+  EXPECT_EQ(runs_, 3);
   EXPECT_EQ(value(), 0);
-  expect_nothing_open();
 }
 
 // A body that locks the name in its own transaction has changed the version, as anybody else would have.
 TEST_P(optimistically, does_not_commit_where_the_body_itself_has_changed_the_version) {
   make_rows({"orders/42"});
   const auto before = db().row("orders/42")->version;
-  EXPECT_TRUE(throws(errc::contention, [&] {
-    run(
-        [&] {
-          tx().statement(write_own);
-          tx().statement("UPDATE rowlock_lock SET version = version + 1 WHERE name = 'orders/42'");
-        },
-        {.attempts = 2});
-  }));
+  const auto change = [&] {
+    tx().statement(write_own);
+    tx().statement("UPDATE rowlock_lock SET version = version + 1 WHERE name = 'orders/42'");
+  };
+  EXPECT_TRUE(throws(errc::contention, [&] { run(change, {.attempts = 2}); }));
   EXPECT_EQ(value(), 0);
   EXPECT_EQ(db().row("orders/42")->version, before);
-  expect_nothing_open();
 }
 
 TEST_P(optimistically_on_postgresql, does_not_run_the_body_while_a_transaction_has_the_name) {
   const auto other = locked_elsewhere();
   EXPECT_TRUE(throws(errc::contention, [&] { run([] { ADD_FAILURE() << "it is run"; }, {.attempts = 2}); }));
   other->rollback();
-  expect_nothing_open();
-}
-
-TEST_P(optimistically, gives_up_after_so_much_time) {
-  auto held = others().acquire("orders/42");
-  const stopwatch watch;
-  EXPECT_TRUE(throws(errc::contention, [&] { run([] {}, {.attempts = 1'000'000, .within = 300ms}); }));
-  EXPECT_LT(watch.elapsed(), on_this_machine(5s));
-  EXPECT_NO_THROW(held.release());
-  expect_nothing_open();
 }
 
 TEST_P(optimistically, goes_on_when_the_name_is_let_go) {
@@ -220,9 +188,13 @@ TEST_P(optimistically, goes_on_when_the_name_is_let_go) {
   EXPECT_EQ(value(), 1);
 }
 
-TEST_P(optimistically, refuses_less_than_one_attempt) {
-  EXPECT_TRUE(throws(errc::invalid_option, [&] { run([] { FAIL() << "it is run"; }, {.attempts = 0}); }));
-  expect_nothing_open();
+TEST_P(optimistically, does_not_run_the_body_where_there_is_no_attempt_or_the_thread_itself_has_the_name) {
+  const auto run_it = [&](int attempts) { run([] { FAIL() << "it is run"; }, {.attempts = attempts}); };
+  EXPECT_TRUE(throws(errc::invalid_option, [&] { run_it(0); }));
+  mutex order{locks(), "orders/42"};
+  order.lock();
+  EXPECT_TRUE(throws(errc::would_deadlock, [&] { run_it(1); }));
+  order.unlock();
 }
 
 TEST_P(optimistically_on_servers, runs_again_where_the_database_reports_a_conflict) {
@@ -235,27 +207,16 @@ TEST_P(optimistically_on_servers, runs_again_where_the_database_reports_a_confli
   });
   EXPECT_EQ(attempts, (std::vector{1, 2, 3}));
   EXPECT_EQ(value(), 1);
-  expect_nothing_open();
 }
 
 TEST_P(optimistically, runs_again_where_a_call_of_this_library_reports_a_conflict) {
   for (const auto code : {errc::serialization_failure, errc::stale_snapshot, errc::deadlock}) {
-    int runs = 0;
     run([&] {
-      if (++runs == 1) throw error{code, "not now"};
+      if (runs_ == 1) throw error{code, "not now"};
     });
-    EXPECT_EQ(runs, 2) << make_error_code(code).message();
+    EXPECT_EQ(runs_, 2) << make_error_code(code).message();
   }
   EXPECT_TRUE(throws(errc::lock_lost, [&] { run([] { throw error{errc::lock_lost, "no more"}; }); }));
-  expect_nothing_open();
-}
-
-TEST_P(optimistically, would_wait_in_vain_for_the_thread_itself) {
-  mutex order{locks(), "orders/42"};
-  order.lock();
-  EXPECT_TRUE(throws(errc::would_deadlock, [&] { run([] { FAIL() << "it is run"; }); }));
-  order.unlock();
-  expect_nothing_open();
 }
 
 TEST_P(optimistically, refuses_a_body_that_acquires_the_same_name) {
@@ -277,32 +238,24 @@ TEST_P(optimistically, refuses_a_body_that_acquires_the_same_name) {
       [&] { tx().lock_in(locks(), "orders/42"); },
       [&] { other->optimistically_without_result(locks(), "orders/42", [] { FAIL() << "it is run"; }); }};
   for (std::size_t way = 0; way < ways.size(); ++way) {
-    int runs = 0;
-    EXPECT_TRUE(throws(errc::would_deadlock,
-                       [&] {
-                         run([&] {
-                           ++runs;
-                           tx().statement(write_own);
-                           ways[way]();
-                         });
-                       }))
-        << "way " << way;
-    EXPECT_EQ(runs, 1) << "way " << way;
+    const auto write_and_acquire = [&] {
+      tx().statement(write_own);
+      ways[way]();
+    };
+    EXPECT_TRUE(throws(errc::would_deadlock, [&] { run(write_and_acquire); })) << "way " << way;
+    EXPECT_EQ(runs_, 1) << "way " << way;
   }
   EXPECT_EQ(value(), 0);
-  expect_nothing_open();
   EXPECT_NO_THROW(locks().acquire("orders/42").release()) << "it is over";
 }
 
 // The fourth attempt is made under a lease of the client.
 TEST_P(optimistically_on_servers, refuses_a_body_that_acquires_the_same_name_at_last) {
-  EXPECT_TRUE(throws(errc::would_deadlock, [&] {
-    run([&, runs = 0]() mutable {
-      if (++runs <= 3) return disturb();
-      static_cast<void>(locks().acquire("orders/42"));
-    });
-  }));
-  expect_nothing_open();
+  const auto acquire_at_last = [&] {
+    if (runs_ <= 3) return disturb();
+    static_cast<void>(locks().acquire("orders/42"));
+  };
+  EXPECT_TRUE(throws(errc::would_deadlock, [&] { run(acquire_at_last); }));
 }
 
 TEST_P(optimistically_not_on_postgresql, needs_a_connection_without_a_transaction) {
@@ -315,7 +268,6 @@ TEST_P(optimistically_not_on_postgresql, needs_a_connection_without_a_transactio
   tx().statement(write_own);
   tx().commit();
   EXPECT_EQ(value(), 2) << "the transaction is as it was";
-  expect_nothing_open();
 }
 
 TEST_P(optimistically_on_mysql, leaves_autocommit_off_where_it_was_off) {
@@ -326,7 +278,6 @@ TEST_P(optimistically_on_mysql, leaves_autocommit_off_where_it_was_off) {
   EXPECT_THROW(run([] { throw std::domain_error{"no more"}; }), std::domain_error);
   EXPECT_EQ(tx().number("SELECT @@autocommit"), 0);
   tx().rollback();
-  expect_nothing_open();
 }
 
 TEST_P(optimistically_on_mysql_with_failures, does_not_run_the_body_if_autocommit_stays_on) {

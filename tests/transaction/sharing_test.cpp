@@ -7,10 +7,8 @@ namespace {
 
 class sharing_and_transactions : public transaction_test {};
 ROWLOCK_SUITE_IN(sharing_and_transactions, each_place());
-class sharing_beside_others : public transaction_test {};
-ROWLOCK_SUITE_IN(sharing_beside_others, beside_others(each_place()));
-class sharing_on_servers : public transaction_test {};
-ROWLOCK_SUITE_IN(sharing_on_servers, on_servers(each_place()));
+ROWLOCK_SUITE_LIKE_IN(sharing_beside_others, transaction_test, beside_others(each_place()));
+ROWLOCK_SUITE_LIKE_IN(sharing_on_servers, transaction_test, on_servers(each_place()));
 
 TEST_P(sharing_and_transactions, a_shared_name_keeps_lock_in_out) {
   auto one = others().acquire_shared("orders/42");
@@ -37,26 +35,14 @@ TEST_P(sharing_on_servers, lock_in_waits_for_a_dead_reader_no_longer_than_its_le
   const auto dead = others().acquire_shared("orders/42", {.lease = 200ms, .renew = false});
   living.release();
   EXPECT_TRUE(eventually([&] { return dead.lost().stop_requested(); }));
-  const auto has_locked = [&] {
-    tx().begin();
-    const bool out = tx().try_lock_in(locks(), "orders/42").has_value();
-    tx().commit();
-    return out;
-  };
-  EXPECT_TRUE(eventually(has_locked));
+  EXPECT_TRUE(eventually([&] { return can_lock_in(); }));
 }
 
-TEST_P(sharing_and_transactions, who_shares_it_waits_for_no_transaction_of_its_own) {
+TEST_P(sharing_and_transactions, a_share_is_not_confirmed_and_its_holder_waits_for_no_transaction_of_its_own) {
   const auto mine = locks().acquire_shared("orders/42", {.as = holder::this_thread()});
   tx().begin();
+  EXPECT_TRUE(throws(errc::unsupported, [&] { tx().confirm(mine); }));
   EXPECT_TRUE(throws(errc::would_deadlock, [&] { (void)tx().try_lock_in(locks(), "orders/42"); }));
-  tx().rollback();
-}
-
-TEST_P(sharing_and_transactions, a_share_is_not_confirmed) {
-  const auto shared = locks().acquire_shared("orders/42");
-  tx().begin();
-  EXPECT_TRUE(throws(errc::unsupported, [&] { tx().confirm(shared); }));
   tx().rollback();
 }
 
@@ -80,16 +66,6 @@ TEST_P(sharing_beside_others, an_upgraded_share_that_was_handed_over_is_confirme
     return !failed;
   };
   EXPECT_TRUE(eventually(confirmed));
-}
-
-TEST_P(sharing_on_servers, optimistically_sees_that_somebody_has_shared_it) {
-  int tries = 0;
-  tx().optimistically_without_result(locks(), "orders/42", [&] {
-    if (++tries == 1) others().acquire_shared("orders/42").release();
-    tx().statement(write_own);
-  });
-  EXPECT_EQ(tries, 2);
-  EXPECT_EQ(value(), 1);
 }
 
 }  // namespace
