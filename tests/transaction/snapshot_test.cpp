@@ -101,16 +101,12 @@ class stale_reading : public reading_under_the_lock {
 ROWLOCK_SUITE_LIKE_IN(stale_reading_beside_writers, stale_reading, beside_writers(each_place()));
 ROWLOCK_SUITE_LIKE_IN(stale_reading_beside_others, stale_reading, beside_others(each_place()));
 
-TEST_P(stale_reading_beside_writers, of_its_own_table_is_refused) {
+TEST_P(stale_reading_beside_writers, of_its_own_table_or_of_the_lock_table_is_refused) {
   make_rows({"orders/42"});
-  expect_fresh(read_own, [&] { buy_by_transaction(); });
-  for (const auto by : all_strategies) expect_fresh(read_own, [&] { buy_by_lease(by); });
-}
-
-TEST_P(stale_reading_beside_writers, of_the_lock_table_is_refused) {
-  make_rows({"orders/42"});
-  expect_fresh(read_locks, [&] { buy_by_transaction(); });
-  for (const auto by : all_strategies) expect_fresh(read_locks, [&] { buy_by_lease(by); });
+  for (const auto* first : {read_own, read_locks}) {
+    expect_fresh(first, [&] { buy_by_transaction(); });
+    for (const auto by : all_strategies) expect_fresh(first, [&] { buy_by_lease(by); });
+  }
 }
 
 TEST_P(stale_reading_beside_writers, of_a_name_that_was_not_there_is_refused) {

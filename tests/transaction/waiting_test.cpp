@@ -87,15 +87,23 @@ TEST_P(waiting_lock_in_beside_others, ends_when_it_is_stopped) {
   other->rollback();
 }
 
-TEST_P(waiting_lock_in_beside_others, has_it_when_the_lease_is_released) {
-  auto held = others().acquire("orders/42");
-  tx().begin();
-  background waiter{wait_for(std::chrono::milliseconds::max())};
-  EXPECT_FALSE(waiter.is_done_within(a_moment));
-  held.release();
-  EXPECT_TRUE(waiter.get().has_value());
-  EXPECT_FALSE(can_have("orders/42"));
-  tx().commit();
+TEST_P(waiting_lock_in_beside_others, has_it_when_the_lock_is_released) {
+  for (const auto by : {strategy::unique_index, strategy::for_update}) {
+    // It may have to begin again otherwise.
+    if (by == strategy::for_update && GetParam().locks_reads && refuses_what_has_changed()) continue;
+    auto held = others().acquire("orders/42", {.strategy = by});
+    tx().begin();
+    background waiter{[&](const std::stop_token& /*stop*/) {
+      if (by == strategy::for_update) return tx().lock_in(locks(), "orders/42").token();
+      return tx().try_lock_in_for(locks(), "orders/42", std::chrono::milliseconds::max()).value().token();
+    }};
+    EXPECT_FALSE(waiter.is_done_within(a_moment));
+    const auto token = held.token();
+    held.release();
+    EXPECT_GT(waiter.get(), token);
+    EXPECT_FALSE(can_have("orders/42"));
+    tx().commit();
+  }
 }
 
 TEST_P(waiting_lock_in_beside_others, has_it_when_the_lease_ends) {
@@ -151,18 +159,6 @@ TEST_P(waiting_lock_in_on_servers, has_a_greater_token_than_was_given_since_its_
   const auto lock = waiter.get();
   ASSERT_TRUE(lock.has_value());
   EXPECT_GT(lock->token(), last);
-  tx().commit();
-}
-
-TEST_P(waiting_lock_in_beside_others, without_limit_has_it_in_the_end) {
-  if (GetParam().locks_reads && refuses_what_has_changed()) GTEST_SKIP() << "it may have to begin again";
-  auto held = others().acquire("orders/42", {.strategy = strategy::for_update});
-  tx().begin();
-  background waiter{[&](const std::stop_token& /*stop*/) { return tx().lock_in(locks(), "orders/42").token(); }};
-  EXPECT_FALSE(waiter.is_done_within(a_moment));
-  const auto token = held.token();
-  held.release();
-  EXPECT_GT(waiter.get(), token);
   tx().commit();
 }
 
