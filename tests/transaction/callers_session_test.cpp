@@ -71,17 +71,24 @@ INSTANTIATE_TEST_SUITE_P(that_is, callers_session, testing::ValuesIn(kinds_of_se
 // commit all the same.
 TEST_P(callers_session, whose_transaction_has_failed_stays_failed) {
   const auto held = locks().acquire("orders/43");
-  tx().begin();
-  tx().lock_in(locks(), "orders/42");
-  tx().confirm(held);
-  tx().statement(write_own);
-  EXPECT_ANY_THROW(tx().statement("SELECT 1 / 0"));
-  EXPECT_TRUE(throws(errc::wrong_transaction_state, [&] { tx().lock_in(locks(), "orders/42"); }));
-  EXPECT_ANY_THROW(tx().statement("SELECT 7"));
-  EXPECT_TRUE(throws(errc::wrong_transaction_state, [&] { tx().confirm(held); }));
-  EXPECT_ANY_THROW(tx().statement("SELECT 7"));
-  tx().rollback();
-  expect_of_use();
+  const std::function<void()> calls[] = {[&] { tx().lock_in(locks(), "orders/42"); }, [&] { tx().confirm(held); },
+                                         [&] { static_cast<void>(tx().try_lock_in(locks(), "orders/42")); },
+                                         [&] { static_cast<void>(tx().try_lock_in_for(locks(), "orders/42", 100ms)); }};
+  for (const bool has_locked : {true, false}) {
+    tx().begin();
+    if (has_locked) {
+      tx().lock_in(locks(), "orders/42");
+      tx().confirm(held);
+      tx().statement(write_own);
+    }
+    EXPECT_ANY_THROW(tx().statement("SELECT 1 / 0"));
+    for (const auto& call : calls) {
+      EXPECT_TRUE(throws(errc::wrong_transaction_state, call));
+      EXPECT_ANY_THROW(tx().statement("SELECT 7"));
+    }
+    tx().rollback();
+    expect_of_use();
+  }
 }
 
 TEST_P(callers_session, that_has_lost_what_was_prepared_is_of_use) {
@@ -113,21 +120,21 @@ TEST_P(callers_session, that_two_clients_use_is_of_use) {
 TEST_P(callers_session, adds_one_round_trip_where_the_driver_takes_several_statements) {
   tcp_proxy proxy{db().host(), db().port()};
   const auto by = GetParam().open(db().url_through(proxy.port()), "read committed");
+  const auto added_by = [&](const auto& call) {
+    const auto before = proxy.round_trips();
+    call();
+    return proxy.round_trips() - before;
+  };
   for (int i = 0; i < 3; ++i) {
     const auto held = locks().acquire("orders/43");
     by->begin();
     by->statement(read_own);
-    auto before = proxy.round_trips();
-    by->lock_in(locks(), "orders/42");
-    if (i == 2) {
-      EXPECT_EQ(proxy.round_trips() - before, by->takes_several() ? 1 : 2);
-    }
-    before = proxy.round_trips();
-    by->confirm(held);
-    if (i == 2) {
-      EXPECT_EQ(proxy.round_trips() - before, by->takes_several() ? 1 : 2);
-    }
+    const auto by_lock_in = added_by([&] { by->lock_in(locks(), "orders/42"); });
+    const auto by_confirm = added_by([&] { by->confirm(held); });
     by->commit();
+    if (i < 2) continue;  // it is not prepared yet
+    EXPECT_EQ(by_lock_in, by->takes_several() ? 1 : 2);
+    EXPECT_EQ(by_confirm, by->takes_several() ? 1 : 2);
   }
 }
 

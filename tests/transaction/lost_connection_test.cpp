@@ -1,4 +1,3 @@
-#include "support/server_database.hpp"
 #include "support/tcp_proxy.hpp"
 #include "transaction/transaction_test.hpp"
 
@@ -9,10 +8,9 @@ namespace {
 class killed_session : public transaction_test {
  protected:
   void kill_tx() {
-    auto& server = dynamic_cast<server_database&>(db());
     const bool is_postgresql = is_on("postgresql");
     const auto id = tx().text(is_postgresql ? "SELECT pg_backend_pid()" : "SELECT CONNECTION_ID()");
-    server.execute((is_postgresql ? "SELECT pg_terminate_backend(" : "KILL (") + id + ")");
+    server().execute((is_postgresql ? "SELECT pg_terminate_backend(" : "KILL (") + id + ")");
   }
   static void expect_lost(const std::optional<error>& e) {
     ASSERT_TRUE(is_error(e, errc::connection_failed, {.connection_is_unusable = true}));
@@ -52,9 +50,8 @@ TEST_P(killed_session, is_told_by_optimistically) {
 }
 
 TEST_P(killed_session, is_told_by_optimistically_where_it_ends_before_the_commit) {
-  auto& server = dynamic_cast<server_database&>(db());
-  tcp_proxy proxy{server.host(), server.port()};
-  const auto far = open_caller(server.url_through(proxy.port()), GetParam().isolation);
+  tcp_proxy proxy{server().host(), server().port()};
+  const auto far = open_caller(server().url_through(proxy.port()), GetParam().isolation);
   const auto is_commit = [](std::string_view request) { return request.find("COMMIT") != std::string_view::npos; };
   const auto e = error_of([&] {
     far->optimistically_without_result(locks(), "orders/42", [&] {

@@ -1,7 +1,6 @@
 #include <functional>
 #include <optional>
 
-#include "support/server_database.hpp"
 #include "support/tcp_proxy.hpp"
 #include "transaction/transaction_test.hpp"
 
@@ -32,8 +31,6 @@ class overtaken : public transaction_test {
   }
 
  private:
-  server_database& server() const { return dynamic_cast<server_database&>(db()); }
-
   tcp_proxy way_{server().host(), server().port()};
   std::unique_ptr<caller> by_ = open_caller(server().url_through(way_.port()), GetParam().isolation);
 };

@@ -1,4 +1,3 @@
-#include "support/server_database.hpp"
 #include "support/tcp_proxy.hpp"
 #include "transaction/transaction_test.hpp"
 
@@ -25,7 +24,6 @@ class added_round_trips : public transaction_test {
     }
   }
 
-  server_database& server() const { return dynamic_cast<server_database&>(db()); }
   caller& by() { return *by_; }
   client& watched() { return watched_; }
   /// On PostgreSQL one, with a libpqxx that does not roll back what fails.

@@ -1,6 +1,6 @@
 #include <stdexcept>
 
-#include "support/server_database.hpp"
+#include "support/where.hpp"
 #include "transaction/transaction_test.hpp"
 
 // A transaction that locks what its own client had by a lease: it sees all that was done under that lease, also where
@@ -18,7 +18,6 @@ class same_client : public transaction_test {
     tx().statement("CREATE TABLE journal (n BIGINT NOT NULL)");
   }
 
-  server_database& server() const { return dynamic_cast<server_database&>(db()); }
   static void work(caller& by) { by.statement("INSERT INTO journal (n) VALUES (1)"); }
   static void read(caller& by) { by.statement("SELECT count(*) FROM journal"); }
 
@@ -81,10 +80,12 @@ class same_client : public transaction_test {
     EXPECT_EQ(open_witness()->number("SELECT count(*) FROM journal"), 2);
     EXPECT_EQ(open_witness()->number("SELECT count(DISTINCT n) FROM journal"), 2) << "an update was lost";
   }
-  /// It waits until tx() commits, and is told so often to begin again.
-  void expect_bought_after_commit(caller& by, int refusals, bool reads_first = false) {
+  /// It waits until tx() commits, whatever happens before, and is told so often to begin again.
+  void expect_bought_after_commit(
+      caller& by, int refusals, bool reads_first = false, const std::function<void()>& before = [] {}) {
     background buyer{buying(by, reads_first)};
     ASSERT_TRUE(waits());
+    before();
     if (!reads_first) {
       EXPECT_FALSE(buyer.is_done_within(0ms));
     }
@@ -101,20 +102,13 @@ class same_client : public transaction_test {
     other->begin();
     if (reads_first) read(*other);
     work_and_confirm(held);
-    if (!waits_before) {
+    if (!waits_before) held.release();
+    const auto release_late = [&] {
+      if (!waits_before) return;
       held.release();
-      return expect_bought_after_commit(*other, reads_first ? refusals_after_reading() : 0, reads_first);
-    }
-    background buyer{buying(*other, reads_first)};
-    ASSERT_TRUE(waits());
-    held.release();
-    ASSERT_TRUE(waits());
-    if (!reads_first) {
-      EXPECT_FALSE(buyer.is_done_within(0ms));
-    }
-    tx().commit();
-    EXPECT_EQ(buyer.get(), reads_first ? refusals_after_reading() : 0);
-    expect_both_in_journal();
+      ASSERT_TRUE(waits());
+    };
+    expect_bought_after_commit(*other, reads_first ? refusals_after_reading() : 0, reads_first, release_late);
   }
   /// Told once to begin again, and only because of what it had read itself.
   int refusals_after_reading() const { return GetParam().keeps_snapshot ? 1 : 0; }
@@ -122,7 +116,9 @@ class same_client : public transaction_test {
  private:
   static constexpr int most_refusals = 3;
 };
-ROWLOCK_SUITE_IN(same_client, each_place());
+ROWLOCK_SUITE_LIKE_IN(same_client_beside_writers, same_client, on_servers(beside_writers(each_place())));
+ROWLOCK_SUITE_LIKE_IN(same_client_on_mysql_that_keeps_no_snapshot, same_client,
+                      where(on("mysql", each_place()), [](const place& p) { return p.isolation == "read committed"; }));
 ROWLOCK_SUITE_LIKE_IN(same_client_on_servers, same_client, on_servers(each_place()));
 ROWLOCK_SUITE_LIKE_IN(same_client_on_postgresql, same_client, on("postgresql", each_place()));
 ROWLOCK_SUITE_LIKE_IN(same_client_beside_others, same_client, beside_others(each_place()));
@@ -139,22 +135,17 @@ TEST_P(same_client_on_postgresql, that_waits_already_waits_on_when_the_lease_exp
   work_and_confirm(held);
   const auto other = open();
   other->begin();
-  background buyer{buying(*other)};
-  ASSERT_TRUE(waits());
-  db().expire(the_name);
-  ASSERT_TRUE(waits());
-  EXPECT_FALSE(buyer.is_done_within(0ms));
-  tx().commit();
-  EXPECT_EQ(buyer.get(), 0);
-  expect_both_in_journal();
+  expect_bought_after_commit(*other, 0, false, [&] {
+    db().expire(the_name);
+    ASSERT_TRUE(waits());
+  });
 }
 
 TEST_P(same_client_on_servers, waits_for_a_transaction_that_has_confirmed_what_is_released) {
   for (const bool waits_before : {true, false}) expect_bought_after_release(waits_before, false);
 }
 
-TEST_P(same_client, that_has_read_before_begins_again_once_where_the_lease_expires) {
-  if (!is_on_server() || GetParam().locks_reads) GTEST_SKIP() << "what was read nobody can change";
+TEST_P(same_client_beside_writers, that_has_read_before_begins_again_once_where_the_lease_expires) {
   std::unique_ptr<caller> other;
   const auto held = work_and_confirm_what_expires([&] {
     other = open();
@@ -164,15 +155,13 @@ TEST_P(same_client, that_has_read_before_begins_again_once_where_the_lease_expir
   expect_bought_after_commit(*other, refusals_after_reading(), true);
 }
 
-TEST_P(same_client, that_has_read_before_begins_again_once_where_the_lease_is_released) {
-  if (!is_on_server() || GetParam().locks_reads) GTEST_SKIP() << "what was read nobody can change";
+TEST_P(same_client_beside_writers, that_has_read_before_begins_again_once_where_the_lease_is_released) {
   for (const bool waits_before : {true, false}) expect_bought_after_release(waits_before, true);
 }
 
 // No transaction that is open has confirmed it: the work under the lease was committed before the release, which was
 // skipped. An earlier one on the same connection may have.
-TEST_P(same_client, that_has_read_before_begins_again_once_where_a_release_comes_late) {
-  if (!is_on_server() || GetParam().locks_reads) GTEST_SKIP() << "what was read nobody can change";
+TEST_P(same_client_beside_writers, that_has_read_before_begins_again_once_where_a_release_comes_late) {
   for (const bool has_confirmed : {false, true}) {
     open_witness()->statement("DELETE FROM journal");
     auto held = acquire();
@@ -199,8 +188,8 @@ TEST_P(same_client, that_has_read_before_begins_again_once_where_a_release_comes
 }
 
 // As before, but for so long that it waits in the database, and has the row before anybody can vacate it.
-TEST_P(same_client, that_has_read_before_begins_again_where_it_had_to_wait_for_a_late_release_in_the_database) {
-  if (!is_on_server() || GetParam().locks_reads) GTEST_SKIP() << "what was read nobody can change";
+TEST_P(same_client_beside_writers,
+       that_has_read_before_begins_again_where_it_had_to_wait_for_a_late_release_in_the_database) {
   auto held = acquire();
   const auto other = open();
   other->begin();
@@ -221,8 +210,7 @@ TEST_P(same_client, that_has_read_before_begins_again_where_it_had_to_wait_for_a
 }
 
 // Nobody tells of it: by its session it does not keep what it has seen.
-TEST_P(same_client, that_keeps_a_snapshot_for_a_single_transaction_begins_again_once) {
-  if (GetParam().name() != "mysql_read_committed") GTEST_SKIP() << "there the transaction itself tells, or nobody can";
+TEST_P(same_client_on_mysql_that_keeps_no_snapshot, but_for_a_single_transaction_begins_again_once) {
   auto held = acquire();
   const auto other = open();
   other->statement("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ");

@@ -7,12 +7,13 @@ namespace {
 
 class savepoint : public transaction_test {
  protected:
+  savepoint() { make_rows({"orders/42", "orders/43"}); }
+
   bool lets_go() const { return is_on("postgresql"); }
 };
 ROWLOCK_SUITE_IN(savepoint, each_place());
 
 TEST_P(savepoint, before_the_lock_lets_go_where_row_locks_are_given_back) {
-  make_rows({"orders/42"});
   tx().begin();
   tx().statement("UPDATE own SET n = 7 WHERE id = 2");
   tx().savepoint("outset");
@@ -28,7 +29,6 @@ TEST_P(savepoint, before_the_lock_lets_go_where_row_locks_are_given_back) {
 
 // MySQL rolls back all of a storage engine that had no part in the transaction when the savepoint was set.
 TEST_P(savepoint, before_all_else_lets_go_on_a_server) {
-  make_rows({"orders/42"});
   tx().begin();
   tx().savepoint("outset");
   tx().lock_in(locks(), "orders/42");
@@ -39,7 +39,6 @@ TEST_P(savepoint, before_all_else_lets_go_on_a_server) {
 }
 
 TEST_P(savepoint, after_the_lock_does_not_let_go) {
-  make_rows({"orders/42"});
   begin_and_lock_in();
   tx().savepoint("later");
   tx().statement(write_own);
@@ -51,7 +50,6 @@ TEST_P(savepoint, after_the_lock_does_not_let_go) {
 }
 
 TEST_P(savepoint, in_a_savepoint_lets_go_of_its_own) {
-  make_rows({"orders/42", "orders/43"});
   tx().begin();
   tx().statement("UPDATE own SET n = 7 WHERE id = 2");
   tx().savepoint("first_one");
@@ -69,7 +67,6 @@ TEST_P(savepoint, in_a_savepoint_lets_go_of_its_own) {
 }
 
 TEST_P(savepoint, that_is_released_keeps_the_lock) {
-  make_rows({"orders/42"});
   tx().begin();
   tx().savepoint("outset");
   tx().lock_in(locks(), "orders/42");
@@ -80,7 +77,6 @@ TEST_P(savepoint, that_is_released_keeps_the_lock) {
 }
 
 TEST_P(savepoint, can_be_rolled_back_to_after_a_busy_answer) {
-  make_rows({"orders/42"});
   auto held = others().acquire("orders/42");
   tx().begin();
   tx().statement(write_own);
@@ -93,7 +89,6 @@ TEST_P(savepoint, can_be_rolled_back_to_after_a_busy_answer) {
 }
 
 TEST_P(savepoint, rolled_back_to_lets_the_name_be_locked_again) {
-  make_rows({"orders/42"});
   tx().begin();
   tx().savepoint("outset");
   const auto first = tx().lock_in(locks(), "orders/42");

@@ -32,63 +32,66 @@ class settings : public transaction_test {
            tx().text("PRAGMA locking_mode") + "," + tx().text("PRAGMA query_only") + "," +
            tx().text("PRAGMA foreign_keys") + "," + tx().text("PRAGMA database_list");
   }
+  /// A transaction with odd settings, in a session with others.
+  void begin() {
+    make_rows({"orders/42"});
+    set_odd_ones();
+    before_ = all();
+    tx().begin();
+    set_odd_ones_of_transaction();
+    within_ = all();
+  }
+  void expect_same(const std::string& when) { EXPECT_EQ(all(), within_) << when; }
+  void commit() {
+    tx().commit();
+    EXPECT_EQ(all(), before_) << "after the commit";
+  }
+
+ private:
+  std::string before_{};
+  std::string within_{};
 };
 ROWLOCK_SUITE_IN(settings, usual_places());
 ROWLOCK_SUITE_LIKE_IN(settings_beside_others, settings, beside_others(usual_places()));
 
 TEST_P(settings, are_the_same_after_every_answer) {
-  make_rows({"orders/42"});
-  set_odd_ones();
-  const auto before = all();
   auto held = others().acquire("orders/43");
-  tx().begin();
-  set_odd_ones_of_transaction();
-  const auto within = all();
+  begin();
   EXPECT_FALSE(tx().try_lock_in(locks(), "orders/43").has_value());
-  EXPECT_EQ(all(), within) << "after a busy answer";
+  expect_same("after a busy answer");
   if (!GetParam().locks_file) {
     EXPECT_FALSE(tx().try_lock_in_for(locks(), "orders/43", 200ms).has_value());
-    EXPECT_EQ(all(), within) << "after a time-out";
+    expect_same("after a time-out");
   }
   tx().lock_in(locks(), "orders/42");
-  EXPECT_EQ(all(), within) << "with the lock";
+  expect_same("with the lock");
   tx().confirm(held);
-  EXPECT_EQ(all(), within) << "after confirm";
-  tx().commit();
-  EXPECT_EQ(all(), before) << "after the commit";
+  expect_same("after confirm");
+  commit();
 }
 
 TEST_P(settings_beside_others, are_the_same_after_waiting_for_a_transaction) {
-  make_rows({"orders/42"});
-  set_odd_ones();
-  const auto before = all();
+  begin();
   const auto other = locked_elsewhere();
-  tx().begin();
-  set_odd_ones_of_transaction();
-  const auto within = all();
   EXPECT_FALSE(tx().try_lock_in_for(locks(), "orders/42", 1100ms).has_value());
-  EXPECT_EQ(all(), within) << "after a time-out";
+  expect_same("after a time-out");
   background waiter{
       [&](const std::stop_token& /*stop*/) { return tx().try_lock_in_for(locks(), "orders/42", 30s).has_value(); }};
   EXPECT_FALSE(waiter.is_done_within(a_moment));
   other->rollback();
   EXPECT_TRUE(waiter.get());
-  EXPECT_EQ(all(), within) << "with the lock";
-  tx().commit();
-  EXPECT_EQ(all(), before) << "after the commit";
+  expect_same("with the lock");
+  commit();
 }
 
 TEST_P(settings, are_the_same_after_a_refusal) {
-  set_odd_ones();
-  mutex order{locks(), "orders/42"};
+  mutex order{locks(), "orders/43"};
   order.lock();
-  tx().begin();
-  set_odd_ones_of_transaction();
-  const auto within = all();
-  EXPECT_TRUE(throws(errc::would_deadlock, [&] { tx().lock_in(locks(), "orders/42"); }));
+  begin();
+  EXPECT_TRUE(throws(errc::would_deadlock, [&] { tx().lock_in(locks(), "orders/43"); }));
   EXPECT_TRUE(throws(errc::not_held, [&] { tx().confirm(held_lock{}); }));
-  EXPECT_EQ(all(), within);
-  tx().rollback();
+  expect_same("after a refusal");
+  commit();
   order.unlock();
 }
 

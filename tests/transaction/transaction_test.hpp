@@ -20,6 +20,7 @@
 #include "support/databases.hpp"
 #include "support/errors.hpp"
 #include "support/recorder.hpp"
+#include "support/server_database.hpp"
 #include "support/slowness.hpp"
 #include "support/strategies.hpp"
 #include "testkit/eventually.hpp"
@@ -62,6 +63,8 @@ class transaction_test : public testing::TestWithParam<place> {
   transaction_test();
 
   database& db() const { return *database_; }
+  /// Where it is one.
+  server_database& server() const { return dynamic_cast<server_database&>(db()); }
   client& locks() { return locks_; }
   client& others() { return others_; }
   caller& tx() { return *tx_; }
