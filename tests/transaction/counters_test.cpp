@@ -52,23 +52,11 @@ class counters : public transaction_test {
     by.optimistically_without_result(locks(), "counter", [&] { increment(by); }, {.attempts = 100'000});
   }
   void by_lock_in(caller& by) {
-    until_done([&] { by.begin(); },
-               [&] {
-                 by.lock_in(locks(), "counter");
-                 increment(by);
-                 by.commit();
-               },
-               [&] { by.rollback(); });
+    until_done(by, [&] { by.lock_in(locks(), "counter"); });
   }
   void by_lease(caller& by) {
     const auto held = locks().acquire("counter");
-    until_done([&] { by.begin(); },
-               [&] {
-                 by.confirm(held);
-                 increment(by);
-                 by.commit();
-               },
-               [&] { by.rollback(); });
+    until_done(by, [&] { by.confirm(held); });
   }
 
   // One who has written before the name is asked for, and one who writes after it, may wait for each other: the server
@@ -78,14 +66,15 @@ class counters : public transaction_test {
     return own != nullptr ? own->is_retryable() : std::string_view{e.what()}.find("eadlock") != std::string_view::npos;
   }
 
-  static void until_done(const std::function<void()>& begin, const std::function<void()>& work,
-                         const std::function<void()>& rollback) {
+  static void until_done(caller& by, const std::function<void()>& lock) {
     for (;;) {
-      begin();
+      by.begin();
       try {
-        return work();
+        lock();
+        increment(by);
+        return by.commit();
       } catch (const std::exception& e) {
-        rollback();
+        by.rollback();
         if (!may_begin_again(e)) throw;
       }
     }

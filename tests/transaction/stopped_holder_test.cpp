@@ -80,6 +80,11 @@ class stopped_holder : public transaction_test {
   /// Of the one that is stopped: what it has committed.
   std::int64_t writes() { return witness_->number("SELECT count(*) FROM written"); }
 
+  /// Is written and confirmed under its lock.
+  void write_and_confirm() {
+    EXPECT_EQ(ask("write"), "done");
+    EXPECT_EQ(ask("confirm"), "done");
+  }
   /// The next holder, when there can be one; nullopt: nobody can have it in several leases.
   std::optional<held_lock> take_over(std::chrono::milliseconds within) {
     std::optional<held_lock> out;
@@ -94,6 +99,15 @@ class stopped_holder : public transaction_test {
     static_cast<void>(eventually(within, is_had));
     return out;
   }
+  held_lock take_over_from(std::int64_t token) {
+    auto next = take_over(patience).value();
+    EXPECT_GT(next.token().value(), token);
+    return next;
+  }
+  void expect_end() {
+    holder_->send("end");
+    EXPECT_EQ(holder_->wait(), 0);
+  }
 
  private:
   std::unique_ptr<caller> witness_ = open_witness();
@@ -106,15 +120,13 @@ TEST_P(stopped_holder, to_whom_the_lock_was_handed_over_cannot_commit) {
   const auto token = std::stoll(ask("hand over"));
   EXPECT_GT(token, granted);
   holder().pause();
-  auto next = take_over(patience);
-  ASSERT_TRUE(next.has_value());
-  EXPECT_GT(next->token().value(), token);
+  auto next = take_over_from(token);
   holder().resume();
   EXPECT_EQ(ask("write"), "done");
   EXPECT_EQ(ask("confirm"), make_error_code(errc::lock_lost).message());
   EXPECT_EQ(ask("rollback"), "done");
   EXPECT_EQ(writes(), 0) << "0 stale writes";
-  EXPECT_NO_THROW(next->release());
+  EXPECT_NO_THROW(next.release());
 }
 
 TEST_P(stopped_holder, between_acquiring_and_confirm_cannot_commit) {
@@ -126,9 +138,7 @@ TEST_P(stopped_holder, between_acquiring_and_confirm_cannot_commit) {
       EXPECT_EQ(ask("write"), "done");
     }
     holder().pause();
-    auto next = take_over(patience);
-    ASSERT_TRUE(next.has_value());
-    EXPECT_GT(next->token().value(), token);
+    auto next = take_over_from(token);
     holder().resume();
     if (writes_first) {
       EXPECT_NE(ask("confirm"), "done") << "above READ COMMITTED it may be told to begin again";
@@ -138,44 +148,35 @@ TEST_P(stopped_holder, between_acquiring_and_confirm_cannot_commit) {
     }
     EXPECT_EQ(ask("rollback"), "done");
     EXPECT_EQ(writes(), before) << "0 stale writes";
-    EXPECT_NO_THROW(next->release());
+    EXPECT_NO_THROW(next.release());
   }
-  holder().send("end");
-  EXPECT_EQ(holder().wait(), 0);
+  expect_end();
 }
 
 TEST_P(stopped_holder, between_confirm_and_commit_keeps_the_lock_and_commits) {
   for (int turn = 0; turn < 2; ++turn) {
     const auto before = writes();
     const auto token = std::stoll(ask("acquire"));
-    EXPECT_EQ(ask("write"), "done");
-    EXPECT_EQ(ask("confirm"), "done");
+    write_and_confirm();
     holder().pause();
     EXPECT_FALSE(take_over(3 * lease).has_value()) << "although the lease is over";
     EXPECT_EQ(writes(), before);
     holder().resume();
     EXPECT_EQ(ask("commit"), "done");
-    const auto next = take_over(patience);
-    ASSERT_TRUE(next.has_value());
-    EXPECT_GT(next->token().value(), token);
+    const auto next = take_over_from(token);
     EXPECT_EQ(writes(), before + 1) << "what was confirmed is there when the next has the lock";
   }
-  holder().send("end");
-  EXPECT_EQ(holder().wait(), 0);
+  expect_end();
 }
 
 TEST_P(stopped_holder, between_confirm_and_commit_that_is_killed_leaves_no_write) {
-  const auto before = writes();
   const auto token = std::stoll(ask("acquire"));
-  EXPECT_EQ(ask("write"), "done");
-  EXPECT_EQ(ask("confirm"), "done");
+  write_and_confirm();
   holder().pause();
   EXPECT_FALSE(take_over(2 * lease).has_value());
   holder().kill();
-  const auto next = take_over(patience);
-  ASSERT_TRUE(next.has_value());
-  EXPECT_GT(next->token().value(), token);
-  EXPECT_EQ(writes(), before);
+  const auto next = take_over_from(token);
+  EXPECT_EQ(writes(), 0);
 }
 
 }  // namespace
