@@ -8,7 +8,7 @@
 #include "command/command.hpp"
 #include "command/watched_terminal.hpp"
 
-// What zsh and fish offer, asked of them themselves. Bash: completion_test.cpp.
+// What zsh and fish offer, asked of them themselves. Bash: transcripts/completion.txt.
 
 namespace rowlock::test {
 namespace {
