@@ -62,6 +62,17 @@ outcome command::finish(const launch& how) {
 
 words command::watcher(const words& arguments) { return words{own_path(), "--command", "watcher"} + arguments; }
 
+command::watched_run::watched_run(const command& test, const words& options, const words& signals)
+    : program{test.run(options + words{"--"} + watcher(signals))} {
+  EXPECT_TRUE(says("started")) << err();
+}
+
+pid_t command::pid_from(const program& started) {
+  std::optional<long> pid;
+  EXPECT_TRUE(eventually([&] { return (pid = number_after(started.out(), "started ")).has_value(); }));
+  return static_cast<pid_t>(pid.value_or(0));
+}
+
 bool command::is_waiting(pid_t pid) const {
   const auto process = "/proc/" + std::to_string(pid);
   std::error_code gone;

@@ -59,6 +59,13 @@ class command : public testing::Test {
 
   /// The role `watcher` (see watcher.cpp) as a command line.
   static words watcher(const words& arguments = {});
+  /// `rowlock run options… job -- watcher signals…`, whose command has started.
+  class watched_run : public program {
+   public:
+    watched_run(const command& test, const words& options, const words& signals = {"15"});
+  };
+  /// The process id that a watcher says.
+  static pid_t pid_from(const program& started);
   /// `test-folder/name`, for what commands leave.
   std::filesystem::path file(std::string_view name) const { return folder_ / name; }
 

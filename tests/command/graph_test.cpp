@@ -46,13 +46,5 @@ TEST_P(command_graph, shows_a_circle_of_waiters) {
   })) << "for a second";
 }
 
-TEST_P(command_graph, beside_it_sweep_deletes_unused_rows) {
-  locks_.migrate();
-  db().add_unused(5);
-  const launch once{.words = {command::path(), "--database", db().url(), "sweep", "--once"}};
-  EXPECT_EQ(command::finish(once).out, "5 rows, 0 tickets and 0 runs deleted\n");
-  EXPECT_EQ(command::finish(once).out, "0 rows, 0 tickets and 0 runs deleted\n");
-}
-
 }  // namespace
 }  // namespace rowlock::test

@@ -13,21 +13,9 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
-using testing::IsEmpty;
 using testing::Not;
 
 using command_habits = command;
-
-TEST_F(command_habits, a_waiting_run_says_nothing_unasked_where_nobody_watches) {
-  auto held = locks_.acquire("job");
-  program started{run({"echo", "done"})};
-  ASSERT_TRUE(eventually([&] { return is_queued(started.pid()); }));
-  const auto looks = stopwatch{};
-  ASSERT_TRUE(eventually([&] { return looks.elapsed() > 500ms; }));
-  held.release();
-  EXPECT_EQ(started.wait(), exited(0));
-  EXPECT_THAT(started.err(), IsEmpty());
-}
 
 // The first of them ends by call_timeout (5 s), long before the lease.
 TEST_F(command_habits, verbose_tells_of_renewals_that_fail) {

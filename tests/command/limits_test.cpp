@@ -1,4 +1,4 @@
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/resource.h>
 
@@ -7,12 +7,11 @@
 
 #include "command/command.hpp"
 
-// What a limit of the process's resources (ulimit) does to rowlock: the command ends, and so does the lock.
+// What a limit of the process's resources (ulimit) does to rowlock: the command ends, and so does the lock. What a
+// limit from the beginning on does: transcripts/surroundings.txt.
 
 namespace rowlock::test {
 namespace {
-
-using testing::HasSubstr;
 
 void limit(pid_t pid, __rlimit_resource what, rlim_t soft) {
   rlimit both{};
@@ -35,25 +34,8 @@ class command_limits : public command {
   }
 };
 
-TEST_F(command_limits, of_the_size_of_files_are_told_of) {
-  const auto held = locks_.acquire("held", {.lease = 1h});
-  for (const auto& arguments : std::vector<words>{{"run", "job", "touch", file("ran")},
-                                                  {"hold", "job"},
-                                                  {"lead", "job", "touch", file("ran")},
-                                                  {"release", "--force", "--yes", "held"}}) {
-    auto how = rowlock(arguments);
-    how.before_exec = [] { limit(0, RLIMIT_FSIZE, one_page); };
-    const auto result = finish(how);
-    EXPECT_TRUE(refused(result, 69)) << testing::PrintToString(arguments);
-    EXPECT_THAT(result.err,
-                HasSubstr("disk I/O error; this process has a limit for the size of files (ulimit -f), so raise that"));
-  }
-  EXPECT_FALSE(std::filesystem::exists(file("ran")));
-}
-
 TEST_F(command_limits, of_the_size_of_files_end_the_command_with_the_lock) {
-  program started{run(words{"--lease", "3s", "--"} + watcher({"15"}))};
-  ASSERT_TRUE(started.says("started"));
+  watched_run started{*this, {"--lease", "3s"}};
   limit(started.pid(), RLIMIT_FSIZE, one_page);
   EXPECT_EQ(started.wait(), exited(70)) << started.err();
   EXPECT_EQ(occurrences(started.out(), "got 15 "), 1);

@@ -29,8 +29,7 @@ launch rowlock_on(const sqlite_database& own, const words& arguments) {
 class command_loss : public command {
  protected:
   void lose_by(const std::function<void()>& interfere) {
-    program started{run(words{"--lease", lease, "--"} + watcher({"15"}))};
-    ASSERT_TRUE(started.says("started"));
+    watched_run started{*this, {"--lease", lease}};
     interfere();
     EXPECT_EQ(started.wait(), exited(70));
     EXPECT_EQ(occurrences(started.out(), "got 15 "), 1);
@@ -38,11 +37,21 @@ class command_loss : public command {
     EXPECT_THAT(started.err(), HasSubstr("job"));
   }
 
-  pid_t pid_from(const program& started) {
-    std::optional<long> pid;
-    EXPECT_TRUE(eventually([&] { return (pid = number_after(started.out(), "started ")).has_value(); }));
-    return static_cast<pid_t>(pid.value_or(0));
+  /// Loses the lock of `rowlock run options… job -- command…`, whose command says that it has started. Returns all that
+  /// the command has said.
+  std::string lose(const words& options, const words& command) {
+    program started{run(words{"--lease", lease} + options + words{"--"} + command)};
+    EXPECT_TRUE(started.says("started") && started.says("\n"));
+    pid_ = static_cast<pid_t>(number_after(started.out(), "started ").value_or(0));
+    const stopwatch watch;
+    database_.vacate("job");
+    EXPECT_EQ(started.wait(), exited(70));
+    took_ = watch.elapsed();
+    return started.out();
   }
+
+  pid_t pid_ = 0;  // of a watcher
+  std::chrono::nanoseconds took_{};
 };
 
 TEST_F(command_loss, to_somebody_else_ends_the_command_and_leaves_him_alone) {
@@ -119,51 +128,31 @@ TEST_F(command_loss, of_the_database_ends_the_command) {
 
 TEST_F(command_loss, gives_its_status_whatever_the_command_makes_of_it) {
   for (const auto* end : {"exit 0", "exit 3", "kill -KILL $$"}) {
-    program started{
-        run({"--lease", lease, "--", "sh", "-c", "trap \"$0\" TERM; echo started; while :; do sleep 0.05; done", end})};
-    ASSERT_TRUE(started.says("started"));
-    database_.vacate("job");
-    EXPECT_EQ(started.wait(), exited(70)) << end;
+    SCOPED_TRACE(end);
+    lose({}, {"sh", "-c", "trap \"$0\" TERM; echo started; while :; do sleep 0.05; done", end});
   }
 }
 
 TEST_F(command_loss, leaves_the_command_its_time_to_clear_up) {
-  program started{run({"--lease", lease, "--", "sh", "-c",
-                       "trap 'sleep 2; echo cleared up; exit 0' TERM; echo started; while :; do sleep 0.05; done"})};
-  ASSERT_TRUE(started.says("started"));
-  database_.vacate("job");
-  EXPECT_EQ(started.wait(), exited(70));
-  EXPECT_THAT(started.out(), HasSubstr("cleared up\n"));
+  const auto* slow = "trap 'sleep 2; echo cleared up; exit 0' TERM; echo started; while :; do sleep 0.05; done";
+  EXPECT_THAT(lose({}, {"sh", "-c", slow}), HasSubstr("cleared up\n"));
 }
 
 TEST_F(command_loss, kills_after_the_grace_what_does_not_end) {
-  program started{run(words{"--lease", lease, "--grace", "1s", "--"} + watcher())};
-  const auto pid = pid_from(started);
-  const stopwatch watch;
-  database_.vacate("job");
-  EXPECT_EQ(started.wait(), exited(70));
-  EXPECT_GE(watch.elapsed(), 1s);
-  EXPECT_THAT(started.out(), HasSubstr("got 15 ")) << "it was asked first";
-  EXPECT_FALSE(is_alive(pid));
+  EXPECT_THAT(lose({"--grace", "1s"}, watcher()), HasSubstr("got 15 ")) << "it was asked first";
+  EXPECT_GE(took_, 1s);
+  EXPECT_FALSE(is_alive(pid_));
 }
 
 TEST_F(command_loss, kills_at_once_where_there_is_no_grace) {
-  program started{run(words{"--lease", lease, "--grace", "0", "--"} + watcher())};
-  const auto pid = pid_from(started);
-  database_.vacate("job");
-  EXPECT_EQ(started.wait(), exited(70));
-  EXPECT_FALSE(is_alive(pid));
+  lose({"--grace", "0"}, watcher());
+  EXPECT_FALSE(is_alive(pid_));
 }
 
 TEST_F(command_loss, ends_the_whole_group) {
-  program started{run(words{"--lease", lease, "--grace", "1s", "--", "sh", "-c",
-                            "trap '' TERM; \"$@\" & wait; while :; do sleep 0.05; done", "sh"} +
-                      watcher())};
-  const auto grandchild = pid_from(started);
-  database_.vacate("job");
-  EXPECT_EQ(started.wait(), exited(70));
-  EXPECT_THAT(started.out(), HasSubstr("got 15 "));
-  EXPECT_TRUE(eventually([&] { return !is_alive(grandchild); }));
+  const words parent{"sh", "-c", "trap '' TERM; \"$@\" & wait; while :; do sleep 0.05; done", "sh"};
+  EXPECT_THAT(lose({"--grace", "1s"}, parent + watcher()), HasSubstr("got 15 "));
+  EXPECT_TRUE(eventually([&] { return !is_alive(pid_); }));
 }
 
 TEST_F(command_loss, wakes_a_stopped_command_so_that_it_can_end) {
@@ -177,8 +166,7 @@ TEST_F(command_loss, wakes_a_stopped_command_so_that_it_can_end) {
 }
 
 TEST_F(command_loss, of_a_lock_that_is_never_lost_ends_nothing) {
-  program started{run(words{"--lease", "1s", "--"} + watcher({"10"}))};
-  ASSERT_TRUE(started.says("started"));
+  watched_run started{*this, {"--lease", "1s"}, {"10"}};
   const auto until = database_.now() + std::chrono::microseconds{3s}.count();
   ASSERT_TRUE(eventually([&] { return database_.row("job").value().expires_at > until; })) << "three leases later";
   EXPECT_THAT(started.out(), Not(HasSubstr("got ")));
@@ -188,8 +176,7 @@ TEST_F(command_loss, of_a_lock_that_is_never_lost_ends_nothing) {
 }
 
 TEST_F(command_loss, by_a_pause_past_the_lease_ends_the_command_and_leaves_the_next_alone) {
-  program started{run(words{"--lease", "1s", "--"} + watcher({"15"}))};
-  ASSERT_TRUE(started.says("started"));
+  watched_run started{*this, {"--lease", "1s"}};
   const auto first = database_.row("job").value();
   started.pause();
   const auto next = locks_.acquire("job");
@@ -208,8 +195,7 @@ TEST_F(command_loss, by_a_pause_past_the_lease_ends_the_command_and_leaves_the_n
 }
 
 TEST_F(command_loss, a_pause_shorter_than_the_lease_is_none) {
-  program started{run(words{"--lease", "1h", "--"} + watcher({"10"}))};
-  ASSERT_TRUE(started.says("started"));
+  watched_run started{*this, {"--lease", "1h"}, {"10"}};
   started.pause();
   EXPECT_FALSE(locks_.try_acquire_for("job", 300ms).has_value());
   started.resume();
@@ -220,12 +206,17 @@ TEST_F(command_loss, a_pause_shorter_than_the_lease_is_none) {
 
 using command_killed = command_loss;
 
-TEST_F(command_killed, takes_its_command_along) {
-  program started{run(words{"--"} + watcher({"15"}))};
-  const auto pid = pid_from(started);
-  started.kill();
-  EXPECT_TRUE(started.says("got 15 "));
-  EXPECT_TRUE(eventually([&] { return !is_alive(pid); }));
+TEST_F(command_killed, alone_or_with_its_group_takes_its_command_along) {
+  for (const bool with_its_group : {false, true}) {
+    auto how = run(words{"--"} + watcher({"15"}));
+    if (with_its_group) how.before_exec = [] { ::setpgid(0, 0); };
+    program started{how};
+    const auto pid = pid_from(started);
+    ::kill(with_its_group ? -started.pid() : started.pid(), SIGKILL);
+    EXPECT_TRUE(started.says("got 15 ")) << with_its_group;
+    EXPECT_TRUE(eventually([&] { return !is_alive(pid); })) << with_its_group;
+    database_.vacate("job");
+  }
 }
 
 TEST_F(command_killed, takes_along_what_its_command_has_started) {
@@ -239,16 +230,6 @@ TEST_F(command_killed, takes_along_what_its_command_has_started) {
     EXPECT_TRUE(eventually([&] { return !is_alive(pid); })) << verb;
     EXPECT_TRUE(eventually([&] { return started.err().find("rowlock was killed") != std::string::npos; }));
   }
-}
-
-TEST_F(command_killed, with_its_whole_group_takes_its_command_along) {
-  auto how = run(words{"--"} + watcher({"15"}));
-  how.before_exec = [] { ::setpgid(0, 0); };
-  program started{how};
-  const auto pid = pid_from(started);
-  ::kill(-started.pid(), SIGKILL);
-  EXPECT_TRUE(started.says("got 15 "));
-  EXPECT_TRUE(eventually([&] { return !is_alive(pid); }));
 }
 
 // As for the other: one of the two is always there to end the command.
@@ -274,8 +255,7 @@ TEST_F(command_killed, while_it_waits_leaves_nothing_running) {
 }
 
 TEST_F(command_killed, leaves_the_lock_to_the_next_when_the_lease_has_ended) {
-  program holder{run(words{"--lease", "2s", "--"} + watcher({"15"}))};
-  ASSERT_TRUE(holder.says("started"));
+  watched_run holder{*this, {"--lease", "2s"}};
   program next{run({"--", "sh", "-c", "echo token $ROWLOCK_TOKEN"})};
   ASSERT_TRUE(eventually([&] { return is_waiting(next.pid()); }));
   holder.kill();

@@ -17,13 +17,6 @@ using testing::Not;
 
 class command_without_terminal : public command {
  protected:
-  /// The pid that a watcher has said.
-  static pid_t pid_from(const program& started) {
-    std::optional<long> pid;
-    EXPECT_TRUE(eventually([&] { return (pid = number_after(started.out(), "started ")).has_value(); }));
-    return static_cast<pid_t>(pid.value_or(0));
-  }
-
   /// A shell that starts a watcher in the background and waits for it.
   static words shell_around_watcher() {
     return words{"sh", "-c", "trap 'echo the shell; exit 41' TERM USR1; \"$@\" & wait; wait", "sh"} + watcher({"15"});
@@ -55,8 +48,7 @@ INSTANTIATE_TEST_SUITE_P(signals, command_forwarding,
                          testing::Values(SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGTERM, SIGCONT));
 
 TEST_P(command_forwarding, passes_on_every_signal_once) {
-  program started{run(words{"--"} + watcher({"12", "10"}))};
-  ASSERT_TRUE(started.says("started"));
+  watched_run started{*this, {}, {"12", "10"}};
   const auto said = "got " + std::to_string(GetParam()) + " ";
   started.signal(GetParam());
   EXPECT_TRUE(started.says(said));
@@ -80,8 +72,7 @@ TEST_F(command_without_terminal, a_command_that_dies_of_the_signal_gives_its_sta
 }
 
 TEST_F(command_without_terminal, a_command_may_outlive_a_signal_for_as_long_as_it_likes) {
-  program started{run(words{"--lease", "2s", "--"} + watcher({"10"}))};
-  ASSERT_TRUE(started.says("started"));
+  watched_run started{*this, {"--lease", "2s"}, {"10"}};
   started.signal(SIGTERM);
   ASSERT_TRUE(started.says("got 15 "));
   const auto lease_ends = database_.row("job").value().expires_at.value();
@@ -135,11 +126,6 @@ TEST_F(command_detached, a_child_in_the_background_outlives_the_run_though_it_ho
   EXPECT_TRUE(is_alive(pid_from(started)));
   EXPECT_THAT(started.out(), HasSubstr("main\n"));
   EXPECT_THAT(started.out(), Not(HasSubstr("got ")));
-}
-
-TEST_F(command_detached, a_child_in_the_background_that_ends_first_is_not_taken_for_the_command) {
-  const auto result = finish(run({"--", "sh", "-c", "(exit 3) & wait; (exit 5) & sleep 0.2; exit 6"}));
-  EXPECT_EQ(result.end, exited(6)) << result;
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 
 #include "command/command.hpp"
 
+// rowlock sweep as a service, and its ends. What it deletes: transcripts/monitoring.txt.
+
 namespace rowlock::test {
 namespace {
 
@@ -15,21 +17,6 @@ class command_sweep : public command {
  protected:
   outcome sweep(const words& arguments) const { return finish(rowlock(words{"sweep"} + arguments)); }
 };
-
-TEST_F(command_sweep, once_deletes_what_nobody_needs_and_says_how_much) {
-  database_.add_unused(1'234);
-  database_.enqueue("job");
-  database_.kill_waiters(2min);
-  const auto held = locks_.acquire("job");
-  const auto result = sweep({"--once"});
-  EXPECT_EQ(result.end, exited(0)) << result;
-  EXPECT_EQ(result.out, "1234 rows, 1 ticket and 0 runs deleted\n");
-  EXPECT_THAT(result.err, IsEmpty());
-  EXPECT_EQ(database_.rows(), 2) << "the job's and the sweeper's own";
-  EXPECT_EQ(database_.tickets(), 0);
-  EXPECT_FALSE(held.lost().stop_requested());
-  EXPECT_EQ(sweep({"--once"}).out, "0 rows, 0 tickets and 0 runs deleted\n") << "nothing is left of the first";
-}
 
 TEST_F(command_sweep, every_so_often_goes_on_until_it_is_told_to_end) {
   for (const int number : {SIGTERM, SIGINT, SIGHUP}) {

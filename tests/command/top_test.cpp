@@ -8,7 +8,7 @@
 #include "command/terminal.hpp"
 #include "command/watched_terminal.hpp"
 
-// rowlock top, by what somebody sees who sits at the terminal; and as a table.
+// rowlock top, by what is on the terminal. As a table: transcripts/listing.txt.
 
 namespace rowlock::test {
 namespace {
@@ -25,18 +25,10 @@ class command_top : public command {
  protected:
   words top(const words& arguments = {}) const { return rowlock(words{"top"} + arguments).words; }
   static words with_locale(const words& job, const std::string& locale = "C.UTF-8") {
-    return words{"env",
-                 "-u",
-                 "ROWLOCK_DATABASE",
-                 "-u",
-                 "ROWLOCK_DATABASE_FILE",
-                 "-u",
-                 "LINES",
-                 "-u",
-                 "COLUMNS",
-                 "TERM=xterm-256color",
-                 "LC_ALL=" + locale} +
-           job;
+    words out{"env"};
+    for (const auto* name : {"ROWLOCK_DATABASE", "ROWLOCK_DATABASE_FILE", "LINES", "COLUMNS"})
+      out = out + words{"-u", name};
+    return out + words{"TERM=xterm-256color", "LC_ALL=" + locale} + job;
   }
   /// From a shell that says what was before, and how it ended.
   static words in_shell(const words& job) {
@@ -328,28 +320,8 @@ TEST_F(command_top, is_about_names_with_a_prefix) {
   EXPECT_EQ(seen.screen().line_with("other"), "");
 }
 
-// --- where there is no terminal --------------------------------------------------------------------------------------
-
-TEST_F(command_top, prints_a_table_once) {
-  const auto c = hold("c", 1h, "a note");
-  const auto job = hold("job", 30min);
-  queue_stranger("shop:far away:1:abc");
-  auto result = finish(rowlock({"top", "--once"}));
-  EXPECT_EQ(result.end, exited(0)) << result;
-  EXPECT_THAT(result.out, MatchesRegex("NAME +TOKEN +HELD +LEASE +WAIT +LONGEST +HOLDER +NOTE\n"
-                                       "c +[0-9]+ +[0-9.]+m?s +(1h00m|59m..s) +0 +- +[^ ]+ +a note\n"
-                                       "job +[0-9]+ +[0-9.]+m?s +(30m00s|29m..s) +1 +1m3[0-9]s +[^ ]+\n"));
-  result = finish(rowlock({"top", "--once", "--sort", "lease"}));
-  EXPECT_THAT(result.out, MatchesRegex("NAME [^\n]*\njob [^\n]*\nc [^\n]*\n"));
-  result = finish(rowlock({"top", "--once", "jo"}));
-  EXPECT_THAT(result.out, MatchesRegex("NAME [^\n]*\njob [^\n]*\n"));
-}
-
 TEST_F(command_top, prints_a_table_where_lines_cannot_be_placed) {
   const auto held = hold("job");
-  const auto piped = finish(rowlock({"top", "--every", "100ms"}));
-  EXPECT_EQ(piped.end, exited(0)) << piped;
-  EXPECT_THAT(piped.out, MatchesRegex("NAME [^\n\x1b]*\njob [^\n\x1b]*\n"));
   terminal at{words{"env", "TERM=dumb"} + top({"--every", "1h"})};
   ASSERT_TRUE(at.shows("\njob "));
   EXPECT_EQ(at.report(), "exited 0");

@@ -47,38 +47,6 @@ TEST_P(command_waiting, a_signal_at_any_moment_leaves_nothing_held_and_nothing_r
   }
 }
 
-using command_in_shell = command;
-
-// Not SIGINT: a shell without job control lets what is in its background ignore it.
-TEST_F(command_in_shell, a_wait_that_was_given_up_shows_as_128_and_the_signal) {
-  const auto held = locks_.acquire("job");
-  for (const int number : {SIGTERM, SIGHUP}) {
-    program shell{
-        {.words = {"sh", "-c", R"("$0" --database "$1" run job -- true & echo waiter $!; wait $!; echo status $?)",
-                   path(), database_.url()}}};
-    std::optional<long> waiter;
-    ASSERT_TRUE(eventually([&] { return (waiter = number_after(shell.out(), "waiter ")).has_value(); }));
-    ASSERT_TRUE(eventually([&] { return is_waiting(static_cast<pid_t>(*waiter)); }));
-    ::kill(static_cast<pid_t>(*waiter), number);
-    EXPECT_EQ(shell.wait(), exited(0));
-    EXPECT_EQ(number_after(shell.out(), "status "), 128 + number);
-  }
-}
-
-using command_ignoring = command;
-
-TEST_F(command_ignoring, a_signal_while_it_waits_it_goes_on_waiting) {
-  auto held = locks_.acquire("job");
-  auto how = run({"--", "echo", "done"});
-  how.before_exec = [] { ::signal(SIGHUP, SIG_IGN); };
-  program started{how};
-  ASSERT_TRUE(eventually([&] { return is_waiting(started.pid()); }));
-  started.signal(SIGHUP);
-  held.release();
-  EXPECT_EQ(started.wait(), exited(0)) << started.err();
-  EXPECT_EQ(started.out(), "done\n");
-}
-
 using command_queue = command;
 
 TEST_F(command_queue, of_two_at_once_that_do_not_wait_one_runs_and_the_other_is_refused) {
@@ -127,31 +95,6 @@ TEST_F(command_queue, of_those_that_are_fair_each_runs_in_its_turn) {
   for (auto& each : all) EXPECT_EQ(each->wait(), exited(0)) << each->err();
   EXPECT_EQ(contents_of(file("order")), expected);
   EXPECT_THAT(locks_.waiters("job"), IsEmpty());
-}
-
-TEST_F(command_queue, one_that_is_killed_or_gives_up_holds_up_nobody) {
-  auto held = locks_.acquire("job");
-  program killed{run({"--fair", "--", "true"})};
-  ASSERT_TRUE(eventually([&] { return is_queued(killed.pid()); }));
-  program tired{run({"--fair", "--wait", "200ms", "--", "true"})};
-  program patient{run({"--fair", "--", "echo", "ran"})};
-  ASSERT_TRUE(eventually([&] { return is_queued(patient.pid()); }));
-  killed.kill();
-  EXPECT_EQ(tired.wait(), exited(75));
-  EXPECT_FALSE(is_queued(tired.pid())) << "its ticket went with it";
-  held.release();
-  EXPECT_EQ(patient.wait(), exited(0)) << patient.err();
-  EXPECT_EQ(patient.out(), "ran\n");
-}
-
-TEST_F(command_queue, a_run_excludes_and_is_excluded_by_the_library) {
-  program started{run(words{"--"} + watcher({"15"}))};
-  ASSERT_TRUE(started.says("started"));
-  EXPECT_FALSE(is_free("job"));
-  EXPECT_TRUE(is_free("another"));
-  started.signal(SIGTERM);
-  EXPECT_EQ(started.wait(), exited(40));
-  EXPECT_TRUE(is_free("job")) << "at once, not when the lease ends";
 }
 
 }  // namespace
