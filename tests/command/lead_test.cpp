@@ -70,11 +70,6 @@ TEST_F(command_lead, ends_with_the_command_and_its_status_and_another_runs_it_th
   program first = lead({}, {"sh", "-c", "echo started; read line <\"$0\"; exit 7", go});
   ASSERT_TRUE(first.says("started"));
   program once = lead({}, {"sh", "-c", "exit 3"});
-  EXPECT_EQ(finish(rowlock({"lead", "other", "true"})).end, exited(0)) << "-- is for words that begin with a hyphen";
-  EXPECT_EQ(finish(rowlock({"lead", "-c", "exit 4", "other"})).end, exited(4));
-  EXPECT_EQ(finish(rowlock({"lead", "other", "--", "sh", "-c", "kill -KILL $$"})).end, exited(128 + SIGKILL));
-  EXPECT_TRUE(refused(finish(rowlock({"lead", "--restart", "other", "--", "/nowhere/to/be/found"})), 127));
-  EXPECT_TRUE(is_free("other"));
   EXPECT_TRUE(stands_by(once));
   EXPECT_EQ(finish({.words = {"sh", "-c", "echo >\"$0\"", go}}).end, exited(0));
   EXPECT_EQ(first.wait(), exited(7));

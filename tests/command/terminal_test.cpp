@@ -56,20 +56,14 @@ TEST_F(command_at_terminal, ctrl_c_reaches_the_command_once) {
   EXPECT_TRUE(is_vacant());
 }
 
-TEST_F(command_at_terminal, ctrl_c_ends_a_command_that_does_not_mind_it) {
-  terminal at{job({"--", "sh", "-c", "echo started; exec sleep 100"})};
-  ASSERT_TRUE(at.shows("started"));
-  at.type(keys::ctrl_c);
-  EXPECT_EQ(at.report(), "exited 130");
-  EXPECT_TRUE(is_free("job"));
-}
-
-TEST_F(command_at_terminal, ctrl_backslash_ends_it_too) {
-  terminal at{job({"--", "sh", "-c", "echo started; exec sleep 100"})};
-  ASSERT_TRUE(at.shows("started"));
-  at.type(keys::ctrl_backslash);
-  EXPECT_EQ(at.report(), "exited " + std::to_string(128 + SIGQUIT));
-  EXPECT_TRUE(is_free("job"));
+TEST_F(command_at_terminal, ctrl_c_and_ctrl_backslash_end_a_command_that_does_not_mind_them) {
+  for (const auto& [key, number] : {std::pair{keys::ctrl_c, SIGINT}, std::pair{keys::ctrl_backslash, SIGQUIT}}) {
+    terminal at{job({"--", "sh", "-c", "echo started; exec sleep 100"})};
+    ASSERT_TRUE(at.shows("started"));
+    at.type(key);
+    EXPECT_EQ(at.report(), "exited " + std::to_string(128 + number));
+    EXPECT_TRUE(is_free("job"));
+  }
 }
 
 TEST_F(command_at_terminal, ctrl_c_gives_up_waiting) {
@@ -162,12 +156,23 @@ words around(const words& watched, const std::string& rest = "wait; wait") {
   return words{"sh", "-c", "\"$@\" & " + rest, "sh"} + watched;
 }
 
+// Also what has no parent any more, what a shell with job control has in a group of its own, and, once, what another
+// rowlock runs.
 TEST_F(command_at_terminal, a_loss_ends_what_the_command_has_started) {
-  terminal at{job(words{"--hold-limit", "1s", "--"} + around(watcher({"15"})))};
-  const auto pid = pid_from(at);
-  EXPECT_EQ(at.report(), "exited 70");
-  EXPECT_FALSE(is_alive(pid)) << "before the lock is another's";
-  EXPECT_EQ(occurrences(at.screen(), "got 15 "), 1) << at.screen();
+  for (const auto& parent : std::vector<words>{{"sh", "-c", "\"$@\" & wait; wait", "sh"},
+                                               {"sh", "-c", "(\"$@\" &); exec sleep 1000", "sh"},
+                                               {"bash", "-mc", "\"$@\"; exit 41", "bash"},
+                                               rowlock({"run", "inner", "--"}).words}) {
+    SCOPED_TRACE(testing::PrintToString(parent));
+    // With tostop, rowlock, which may be in the background then, would be stopped by what it says.
+    terminal at{words{"sh", "-c", "stty tostop; exec \"$@\"", "sh"} +
+                job(words{"--hold-limit", "2s", "--"} + parent + watcher({"15"}))};
+    const auto pid = pid_from(at);
+    EXPECT_EQ(at.report(), "exited 70");
+    EXPECT_FALSE(is_alive(pid)) << "before the lock is another's";
+    EXPECT_EQ(occurrences(at.screen(), "got 15 "), 1) << at.screen();
+    EXPECT_TRUE(is_free("inner"));
+  }
 }
 
 TEST_F(command_at_terminal, a_loss_kills_after_the_grace_what_the_command_has_started) {
@@ -178,47 +183,19 @@ TEST_F(command_at_terminal, a_loss_kills_after_the_grace_what_the_command_has_st
   EXPECT_TRUE(at.shows("got 15 "));
 }
 
-TEST_F(command_at_terminal, a_loss_finds_those_whose_parents_have_ended) {
-  terminal at{
-      job(words{"--hold-limit", "1s", "--", "sh", "-c", "(\"$@\" &); exec sleep 1000", "sh"} + watcher({"15"}))};
-  const auto pid = pid_from(at);
-  EXPECT_EQ(at.report(), "exited 70");
-  EXPECT_FALSE(is_alive(pid));
-}
-
-TEST_F(command_at_terminal, a_loss_finds_the_groups_of_a_shell_and_takes_the_terminal_back) {
-  terminal at{words{"sh", "-c", "\"$@\"; echo status $?; read line; echo \"it read $line\"", "sh"} +
-              job(words{"--hold-limit", "1s", "--", "bash", "-mc", "\"$@\"; exit 41", "bash"} + watcher())};
-  // Killed, since it takes no notice.
-  ASSERT_TRUE(at.shows("started"));
-  const auto pid = pid_from(at);
-  EXPECT_NE(::getpgid(pid), at.job());
-  ASSERT_TRUE(at.shows("status 70")) << at.screen();
-  EXPECT_FALSE(is_alive(pid));
-  at.type("a line\n");
-  EXPECT_TRUE(at.shows("it read a line")) << at.screen();
-}
-
-// With tostop, rowlock, which is in the background then, would be stopped by what it says.
-TEST_F(command_at_terminal, a_loss_ends_a_shell_that_has_the_terminal_for_itself) {
-  terminal at{words{"sh", "-c", "stty tostop; exec \"$@\"", "sh"} +
-              job(words{"--hold-limit", "1s", "--", "bash", "-mc", "\"$@\"; exit 41", "bash"} + watcher({"15"}))};
-  const auto pid = pid_from(at);
-  EXPECT_EQ(at.report(), "exited 70");
-  EXPECT_FALSE(is_alive(pid));
-}
-
-TEST_F(command_at_terminal, a_kill_of_the_guard_takes_the_terminal_back_too) {
-  terminal at{words{"sh", "-c", "\"$@\"; echo status $?; read line; echo \"it read $line\"", "sh"} +
-              job(words{"--", "bash", "-mc", "\"$@\"; exit 41", "bash"} + watcher())};
-  ASSERT_TRUE(at.shows("started"));
-  const auto pid = pid_from(at);
-  EXPECT_NE(::getpgid(pid), at.job());
-  ::kill(parent_of(parent_of(pid)), SIGKILL);  // bash is in between
-  ASSERT_TRUE(at.shows("status " + std::to_string(128 + SIGKILL))) << at.screen();
-  EXPECT_FALSE(is_alive(pid));
-  at.type("a line\n");
-  EXPECT_TRUE(at.shows("it read a line")) << at.screen();
+TEST_F(command_at_terminal, a_loss_or_the_end_of_the_guard_takes_the_terminal_back_from_a_shell) {
+  for (const bool is_loss : {true, false}) {
+    terminal at{words{"sh", "-c", "\"$@\"; echo status $?; read line; echo \"it read $line\"", "sh"} +
+                job((is_loss ? words{"--hold-limit", "1s"} : words{}) +
+                    words{"--", "bash", "-mc", "\"$@\"; exit 41", "bash"} + watcher())};
+    const auto pid = pid_from(at);
+    EXPECT_NE(::getpgid(pid), at.job());
+    if (!is_loss) ::kill(parent_of(parent_of(pid)), SIGKILL);  // bash is in between
+    ASSERT_TRUE(at.shows("status " + std::to_string(is_loss ? 70 : 128 + SIGKILL))) << at.screen();
+    EXPECT_FALSE(is_alive(pid)) << "killed, since it takes no notice";
+    at.type("a line\n");
+    EXPECT_TRUE(at.shows("it read a line")) << at.screen();
+  }
 }
 
 TEST_F(command_at_terminal, a_loss_spares_daemons) {
@@ -226,16 +203,6 @@ TEST_F(command_at_terminal, a_loss_spares_daemons) {
   const auto pid = pid_from(at);
   EXPECT_EQ(at.report(), "exited 70");
   EXPECT_TRUE(is_alive(pid));
-}
-
-TEST_F(command_at_terminal, a_loss_reaches_a_nested_command_once) {
-  const auto inner = rowlock({"run", "inner", "--"}).words + watcher({"15"});
-  terminal at{job(words{"--hold-limit", "2s", "--"} + inner)};
-  const auto pid = pid_from(at);
-  EXPECT_EQ(at.report(), "exited 70");
-  EXPECT_EQ(occurrences(at.screen(), "got 15 "), 1) << at.screen();
-  EXPECT_FALSE(is_alive(pid));
-  EXPECT_TRUE(is_free("inner"));
 }
 
 TEST_F(command_at_terminal, a_signal_from_a_process_reaches_what_the_command_has_started) {
