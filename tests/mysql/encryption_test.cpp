@@ -17,9 +17,11 @@ class encryption : public server_test {
  protected:
   explicit encryption(std::unique_ptr<server_database> place) : server_test{std::move(place)} {}
 
-  /// What a client with these options of the URL finds out about its connection, and warns of.
-  std::string found_with(const std::string& options) {
-    return connect_to(db().url() + options, {.observer = warnings_.observer()}).diagnose().at(0).sentence;
+  /// Whether a client with these options of the URL finds this out about its connection. It may warn of something.
+  testing::AssertionResult finds(std::string_view text, const std::string& options) {
+    const auto found = connect_to(db().url() + options, {.observer = warnings_.observer()}).diagnose().at(0).sentence;
+    const bool is_found = found.find(text) != std::string::npos;
+    return (is_found ? testing::AssertionSuccess() : testing::AssertionFailure()) << options << ": " << found;
   }
   std::optional<error> refusal_of(const std::string& options) {
     return error_of([&] { connect_to(db().url() + options).close(); });
@@ -42,9 +44,9 @@ class on_a_server_with_tls : protected with_private_server, public encryption {
 
 TEST_F(on_a_server_with_tls, a_session_is_encrypted_unless_the_url_says_otherwise) {
   for (const auto* options : {"", "?ssl-mode=PREFERRED", "?ssl-mode=REQUIRED"})
-    EXPECT_TRUE(found_with(options).find(", encrypted by TLS 1.3 (TLS_") != std::string::npos) << found_with(options);
+    EXPECT_TRUE(finds(", encrypted by TLS 1.3 (TLS_", options));
   for (const auto* options : {"?ssl-mode=DISABLED", "?ssl-mode=DISABLED&ssl-cipher=AES128-SHA"})
-    EXPECT_TRUE(found_with(options).find(", not encrypted;") != std::string::npos) << found_with(options);
+    EXPECT_TRUE(finds(", not encrypted;", options));
   EXPECT_FALSE(warned("encrypted"));
 }
 
@@ -85,18 +87,13 @@ class forked_beside_tls : public on_a_server_with_tls {
 
 TEST_F(forked_beside_tls, a_child_connects_without_tls_and_says_why) {
   const auto parents = connect_to(db().url());
-  EXPECT_EQ(exit_status_of([&] {
-              return found_with("").find(", not encrypted;") != std::string::npos && warned("this process was forked");
-            }),
-            0);
-  EXPECT_NE(found_with("").find(", encrypted by TLS"), std::string::npos) << "the parent goes on as before";
+  EXPECT_EQ(exit_status_of([&] { return finds(", not encrypted;", "") && warned("this process was forked"); }), 0);
+  EXPECT_TRUE(finds(", encrypted by TLS", "")) << "the parent goes on as before";
 }
 
 TEST_F(forked_beside_tls, nothing_is_inherited_from_connections_that_were_closed) {
   connect_to(db().url()).close();
-  EXPECT_EQ(exit_status_of(
-                [&] { return found_with("").find(", encrypted by TLS") != std::string::npos && !warned("forked"); }),
-            0);
+  EXPECT_EQ(exit_status_of([&] { return finds(", encrypted by TLS", "") && !warned("forked"); }), 0);
 }
 
 // --- a server whose TLS fails ----------------------------------------------------------------------------------------
@@ -109,7 +106,7 @@ class on_a_server_whose_tls_fails : public on_a_server_with_tls {
 };
 
 TEST_F(on_a_server_whose_tls_fails, only_a_session_that_may_be_plain_is_plain_and_warns) {
-  EXPECT_TRUE(found_with("?ssl-mode=PREFERRED" + std::string{cipher}).find(", not encrypted;") != std::string::npos);
+  EXPECT_TRUE(finds(", not encrypted;", "?ssl-mode=PREFERRED" + std::string{cipher}));
   EXPECT_TRUE(warned("not encrypted, because TLS failed: "));
   EXPECT_TRUE(warned("ssl-mode=DISABLED"));
   for (const auto& mode :

@@ -40,16 +40,23 @@ class waking : public only_on<mysql_database> {
   }
   auto time_to_wake(client& holder, client& waiter) {
     auto held = holder.acquire("orders/42", {.lease = long_lease});
-    background one{waiting(waiter)};
-    EXPECT_TRUE(is_waited_for("orders/42"));
-    EXPECT_TRUE(is_asleep());
+    sleeping one{*this, waiter};
     let_pass(longest_wait_here);
-    return time_to_have(std::move(held), one);
+    return time_to_have(std::move(held), one.call);
   }
 
   client first_ = connect();
   client second_ = connect();
   client third_ = connect();
+
+  /// A wait that has its ticket, and whose client's listener sleeps.
+  struct sleeping {
+    sleeping(waking& test, client& locks) : call{waiting(locks)} {
+      EXPECT_TRUE(test.is_waited_for("orders/42"));
+      EXPECT_TRUE(test.is_asleep());
+    }
+    background<held_lock> call;
+  };
 
  private:
   const std::string name_ = db().name();
@@ -111,26 +118,22 @@ TEST_F(waking, costs_those_who_wait_few_statements) {
 
 TEST_F(waking, at_the_wrong_time_harms_nothing) {
   auto held = first_.acquire("orders/42", {.lease = long_lease});
-  background one{waiting(second_)};
-  ASSERT_TRUE(is_waited_for("orders/42"));
-  ASSERT_TRUE(is_asleep());
+  sleeping one{*this, second_};
   const auto session = std::to_string(sleeper());
   for (int i = 0; i < 100; ++i) db().execute("KILL QUERY " + session);
-  EXPECT_FALSE(one.is_done_within(a_moment));
+  EXPECT_FALSE(one.call.is_done_within(a_moment));
   ASSERT_TRUE(is_asleep());
   EXPECT_EQ(std::to_string(sleeper()), session);
   EXPECT_EQ(second_.stats().polling_fallbacks, 0U);
   held.release();
-  one.get().release();
+  one.call.get().release();
 }
 
 TEST_F(waking, ends_with_its_connection_and_comes_again) {
   const recorder told;
   auto second = connect({.observer = told.observer()});
   auto held = first_.acquire("orders/42", {.lease = long_lease});
-  background one{waiting(second)};
-  ASSERT_TRUE(is_waited_for("orders/42"));
-  ASSERT_TRUE(is_asleep());
+  sleeping one{*this, second};
   for (std::size_t times = 1; times <= 2; ++times) {
     const auto session = sleeper();
     db().execute("KILL " + std::to_string(session));
@@ -142,39 +145,25 @@ TEST_F(waking, ends_with_its_connection_and_comes_again) {
   }
   EXPECT_TRUE(told.warnings().empty());
   let_pass(longest_wait_here);
-  const stopwatch watch;
-  held.release();
-  one.get().release();
-  EXPECT_LT(watch.elapsed(), refresh_beat);
+  EXPECT_LT(time_to_have(std::move(held), one.call), refresh_beat);
 }
 
 TEST_F(waking, is_replaced_by_polling_where_another_session_has_the_clients_user_level_lock) {
   const recorder told;
   auto second = connect({.observer = told.observer()});
   auto held = first_.acquire("orders/42", {.lease = long_lease});
-  {
-    background one{waiting(second)};
-    ASSERT_TRUE(is_waited_for("orders/42"));
-    ASSERT_TRUE(is_asleep());
-    const auto taken = db().transaction("DO GET_LOCK('" + lock_of(last_waiter()) + "', 0)");
-    db().execute("KILL " + std::to_string(sleeper()));
-    ASSERT_TRUE(eventually([&] { return !told.all<events::polling>().empty(); }));
-    EXPECT_FALSE(one.is_done_within(a_moment));
-    held.release();
-    one.get().release();
-  }
+  sleeping one{*this, second};
+  const auto taken = db().transaction("DO GET_LOCK('" + lock_of(last_waiter()) + "', 0)");
+  db().execute("KILL " + std::to_string(sleeper()));
+  ASSERT_TRUE(eventually([&] { return !told.all<events::polling>().empty(); }));
+  EXPECT_FALSE(one.call.is_done_within(a_moment));
+  held.release();
+  one.call.get().release();
 }
 
 TEST_F(waking, that_is_forbidden_leaves_the_beat) {
   auto second = connect_to(db().url_of_guest("SELECT, INSERT, UPDATE, DELETE"));
-  const auto measure = [&] {
-    auto held = first_.acquire("orders/42", {.lease = long_lease});
-    background one{waiting(second)};
-    EXPECT_TRUE(is_waited_for("orders/42"));
-    EXPECT_TRUE(is_asleep());
-    let_pass(longest_wait_here);
-    return time_to_have(std::move(held), one);
-  };
+  const auto measure = [&] { return time_to_wake(first_, second); };
   EXPECT_TRUE(takes_at_most(refresh_beat + 500ms, measure));
 }
 
@@ -217,11 +206,9 @@ TEST_F(waking, ends_with_the_client_at_once_and_leaves_no_session_behind) {
   const auto held = first_.acquire("orders/42", {.lease = long_lease});
   const auto measure = [&] {
     auto second = connect();
-    background one{waiting(second)};
-    EXPECT_TRUE(is_waited_for("orders/42"));
-    EXPECT_TRUE(is_asleep());
-    one.stop();
-    EXPECT_TRUE(throws(errc::cancelled, [&] { one.get().release(); }));
+    sleeping one{*this, second};
+    one.call.stop();
+    EXPECT_TRUE(throws(errc::cancelled, [&] { one.call.get().release(); }));
     const stopwatch watch;
     second.close();
     const auto time = watch.elapsed();

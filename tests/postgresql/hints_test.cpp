@@ -84,6 +84,17 @@ class hints : public only_on<postgresql_database> {
   client second_ = connect();
   client third_ = connect();
   ear hearing_{db()};
+
+  /// A wait of the client that has its ticket, the last one of so many; what is told to its owner is heard from now on.
+  struct in_queue {
+    in_queue(hints& test, client& locks, int place = 1) : call{waiting(locks)} {
+      EXPECT_TRUE(test.is_waited_for("orders/42", place));
+      owner = test.last_waiter();
+      test.hearing_.listen_for(owner);
+    }
+    background<held_lock> call;
+    std::string owner{};
+  };
 };
 
 TEST_F(hints, are_given_to_nobody_where_nobody_waits) {
@@ -148,24 +159,18 @@ TEST_F(hints, that_end_with_their_connection_are_told_of_and_come_again) {
 TEST_F(hints, are_given_to_the_first_alone) {
   auto held = first_.acquire("orders/42", {.lease = long_lease});
   hearing_.listen_for(holder());
-  background one{waiting(second_)};
-  ASSERT_TRUE(is_waited_for("orders/42"));
-  const auto second_in_turn = last_waiter();
-  hearing_.listen_for(second_in_turn);
-  background two{waiting(third_)};
-  ASSERT_TRUE(is_waited_for("orders/42", 2));
-  const auto third_in_turn = last_waiter();
-  hearing_.listen_for(third_in_turn);
+  in_queue one{*this, second_};
+  in_queue two{*this, third_, 2};
   EXPECT_EQ(hearing_.told(), words{});
   held.release();
-  auto next = one.get();
-  EXPECT_EQ(hearing_.told(), told_to(second_in_turn));
+  auto next = one.call.get();
+  EXPECT_EQ(hearing_.told(), told_to(one.owner));
   next.release();
-  auto last = two.get();
+  auto last = two.call.get();
   // A leave of the second_ that ends only then says it again.
   const auto told = hearing_.told();
   EXPECT_FALSE(told.empty());
-  EXPECT_EQ(told, words(told.size(), told_to(third_in_turn).front()));
+  EXPECT_EQ(told, words(told.size(), told_to(two.owner).front()));
   last.release();
   EXPECT_EQ(hearing_.told(), words{});
 }
@@ -173,13 +178,10 @@ TEST_F(hints, are_given_to_the_first_alone) {
 TEST_F(hints, are_given_by_whoever_frees_a_lease_to_its_holders_client_too) {
   auto desk = connect();
   const auto held = first_.acquire("orders/42", {.lease = long_lease});
-  background one{waiting(first_)};
-  ASSERT_TRUE(is_waited_for("orders/42"));
-  const auto next = last_waiter();
-  hearing_.listen_for(next);
+  in_queue one{*this, first_};
   EXPECT_TRUE(desk.force_release("orders/42"));
-  EXPECT_EQ(hearing_.told(), told_to(next));
-  one.get().release();
+  EXPECT_EQ(hearing_.told(), told_to(one.owner));
+  one.call.get().release();
 }
 
 TEST_F(hints, are_given_by_whoever_ends_the_session_that_had_a_lock) {
@@ -198,31 +200,24 @@ TEST_F(hints, are_given_by_whoever_ends_the_session_that_had_a_lock) {
 TEST_F(hints, are_not_given_by_a_client_to_itself) {
   auto held = first_.acquire("orders/42", {.lease = long_lease});
   hearing_.listen_for(holder());
-  background one{waiting(first_)};
-  ASSERT_TRUE(is_waited_for("orders/42"));
-  background two{waiting(second_)};
-  ASSERT_TRUE(is_waited_for("orders/42", 2));
-  const auto theirs = last_waiter();
-  hearing_.listen_for(theirs);
+  in_queue one{*this, first_};
+  in_queue two{*this, second_, 2};
   held.release();
-  auto next = one.get();
+  auto next = one.call.get();
   EXPECT_EQ(hearing_.told(), words{});
   next.release();
-  const auto last = two.get();
-  EXPECT_EQ(hearing_.told(), told_to(theirs));
+  const auto last = two.call.get();
+  EXPECT_EQ(hearing_.told(), told_to(two.owner));
 }
 
 TEST_F(hints, are_given_by_the_end_of_a_transaction_too) {
   const auto measure = [&] {
     auto held = first_.acquire("orders/42", {.strategy = strategy::for_update});
-    background one{waiting(second_)};
-    EXPECT_TRUE(is_waited_for("orders/42"));
-    hearing_.listen_for(last_waiter());
+    in_queue one{*this, second_};
     let_pass(long_wait);
-    const auto expected = told_to(last_waiter());
     held.release();
-    const std::chrono::nanoseconds time = time_to_have(one);
-    return hearing_.told() == expected ? time : std::chrono::nanoseconds::max();
+    const std::chrono::nanoseconds time = time_to_have(one.call);
+    return hearing_.told() == told_to(one.owner) ? time : std::chrono::nanoseconds::max();
   };
   EXPECT_TRUE(takes_at_most(hinted_at_once, measure)) << "it asks every 250 ms by itself, perhaps before it is told";
 }
@@ -230,28 +225,22 @@ TEST_F(hints, are_given_by_the_end_of_a_transaction_too) {
 TEST_F(hints, that_were_given_to_one_who_has_left_are_passed_on) {
   const auto measure = [&] {
     auto held = first_.acquire("orders/42", {.lease = long_lease});
-    background one{waiting(second_)};
-    EXPECT_TRUE(is_waited_for("orders/42"));
-    const auto gone = last_waiter();
-    hearing_.listen_for(gone);
-    background two{waiting(third_)};
-    EXPECT_TRUE(is_waited_for("orders/42", 2));
-    const auto next = last_waiter();
-    hearing_.listen_for(next);
+    in_queue gone{*this, second_};
+    in_queue next{*this, third_, 2};
     EXPECT_TRUE(eventually([&] { return listeners() == 2; }));
     let_pass(long_wait);
     auto gate = db().gate();
     background release{[&](const std::stop_token&) { held.release(); }};
     EXPECT_TRUE(eventually([&] { return db().at_gate() == 1; })) << "it has chosen the first_ of the queue";
-    one.stop();
-    EXPECT_TRUE(one.is_done_within(5s)) << "it does not wait until its ticket can be deleted";
+    gone.call.stop();
+    EXPECT_TRUE(gone.call.is_done_within(5s)) << "it does not wait until its ticket can be deleted";
     EXPECT_EQ(hearing_.told(), words{});
     gate.reset();
-    const auto time = time_to_have(two);
+    const auto time = time_to_have(next.call);
     release.get();
     auto told = hearing_.told();
     EXPECT_FALSE(told.empty());
-    EXPECT_EQ(words{told.front()}, told_to(gone));
+    EXPECT_EQ(words{told.front()}, told_to(gone.owner));
     return time;
   };
   EXPECT_TRUE(takes_at_most(told_in_time, measure));
@@ -260,27 +249,20 @@ TEST_F(hints, that_were_given_to_one_who_has_left_are_passed_on) {
 TEST_F(hints, are_given_by_one_who_leaves_a_free_name) {
   first_.acquire("orders/42").release();
   auto in_the_way = db().row_locked("orders/42");
-  background one{waiting(second_)};
-  ASSERT_TRUE(is_waited_for("orders/42"));
-  background two{waiting(third_)};
-  ASSERT_TRUE(is_waited_for("orders/42", 2));
-  const auto next = last_waiter();
-  hearing_.listen_for(next);
-  one.stop();
+  in_queue one{*this, second_};
+  in_queue two{*this, third_, 2};
+  one.call.stop();
   ASSERT_TRUE(is_waited_for("orders/42", 1));
-  EXPECT_EQ(hearing_.told(), told_to(next));
+  EXPECT_EQ(hearing_.told(), told_to(two.owner));
   in_the_way.reset();
-  EXPECT_TRUE(is_held_by("orders/42", two.get()));
+  EXPECT_TRUE(is_held_by("orders/42", two.call.get()));
 }
 
 TEST_F(hints, are_not_given_by_one_who_leaves_a_lock_that_is_held) {
   auto held = first_.acquire("orders/42", {.lease = long_lease});
-  background one{waiting(second_)};
-  ASSERT_TRUE(is_waited_for("orders/42"));
-  background two{waiting(third_)};
-  ASSERT_TRUE(is_waited_for("orders/42", 2));
-  hearing_.listen_for(last_waiter());
-  one.stop();
+  in_queue one{*this, second_};
+  in_queue two{*this, third_, 2};
+  one.call.stop();
   ASSERT_TRUE(is_waited_for("orders/42", 1));
   EXPECT_EQ(hearing_.told(), words{});
 }

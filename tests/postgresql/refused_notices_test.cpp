@@ -44,6 +44,14 @@ class refused_notices : protected with_private_server,
   client other_ = connect();
 
   void refuse() { GetParam().is_real ? fill_queue() : add_triggers(); }
+  /// Notices are refused while the other client waits for the name, which it gets when this happens.
+  void expect_next(const std::function<void()>& ending) {
+    background next{waiting(other_)};
+    ASSERT_TRUE(is_waited_for("orders/42"));
+    refuse();
+    EXPECT_NO_THROW(ending());
+    EXPECT_TRUE(is_held_by("orders/42", next.get()));
+  }
 
  private:
   void fill_queue() {
@@ -88,11 +96,7 @@ TEST_P(refused_notices, do_not_undo_a_release) {
 
 TEST_P(refused_notices, do_not_undo_what_ends_later) {
   auto held = locks_.acquire("orders/42", {.at_least = 300ms});
-  background one{waiting(other_)};
-  ASSERT_TRUE(is_waited_for("orders/42"));
-  refuse();
-  EXPECT_NO_THROW(held.release());
-  EXPECT_TRUE(is_held_by("orders/42", one.get()));
+  expect_next([&] { held.release(); });
 }
 
 TEST_P(refused_notices, do_not_undo_the_release_of_a_share) {
@@ -113,11 +117,7 @@ TEST_P(refused_notices, do_not_keep_the_permits_of_a_dead_holder) {
 
 TEST_P(refused_notices, do_not_undo_what_is_freed_by_force) {
   const auto held = locks_.acquire("orders/42", {.lease = long_lease});
-  background one{waiting(other_)};
-  ASSERT_TRUE(is_waited_for("orders/42"));
-  refuse();
-  EXPECT_TRUE(other_.force_release("orders/42"));
-  EXPECT_TRUE(is_held_by("orders/42", one.get()));
+  expect_next([&] { EXPECT_TRUE(other_.force_release("orders/42")); });
 }
 
 TEST_P(refused_notices, do_not_keep_a_waiter_that_has_left_in_the_queue) {
@@ -151,11 +151,7 @@ TEST_P(refused_notices, do_not_undo_what_lets_readers_in) {
 TEST_P(refused_notices, do_not_undo_the_releases_of_a_client_that_is_closed) {
   auto held = locks_.acquire("orders/42", {.lease = long_lease});
   auto another = locks_.acquire("orders/43", {.lease = long_lease});
-  background one{waiting(other_)};
-  ASSERT_TRUE(is_waited_for("orders/42"));
-  refuse();
-  EXPECT_NO_THROW(locks_.close());
-  EXPECT_TRUE(is_held_by("orders/42", one.get()));
+  expect_next([&] { locks_.close(); });
   EXPECT_TRUE(other_.try_acquire("orders/43").has_value());
 }
 
