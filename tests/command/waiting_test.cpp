@@ -1,9 +1,7 @@
 #include <gmock/gmock.h>
 #include <signal.h>
 
-#include <memory>
 #include <string>
-#include <vector>
 
 #include "command/command.hpp"
 
@@ -66,35 +64,6 @@ TEST_F(command_queue, of_two_at_once_that_do_not_wait_one_runs_and_the_other_is_
     EXPECT_EQ(finish({.words = {"touch", may_end}}).end, exited(0));
     EXPECT_EQ(running_one.wait(), exited(0)) << running_one.err();
   }
-}
-
-TEST_F(command_queue, of_ten_at_once_all_run_and_never_two_at_a_time) {
-  const std::string alone = R"(mkdir "$0/marker" || exit 50; sleep 0.03; rmdir "$0/marker" || exit 51; echo ran)";
-  std::vector<std::unique_ptr<program>> all;
-  for (int i = 0; i < 10; ++i)
-    all.push_back(std::make_unique<program>(run({"--", "sh", "-c", alone, folder_.path().string()})));
-  for (auto& each : all) {
-    EXPECT_EQ(each->wait(), exited(0)) << each->err();
-    EXPECT_EQ(each->out(), "ran\n");
-  }
-  EXPECT_TRUE(is_vacant());
-}
-
-TEST_F(command_queue, of_those_that_are_fair_each_runs_in_its_turn) {
-  auto held = locks_.acquire("job");
-  std::vector<std::unique_ptr<program>> all;
-  std::string expected;
-  for (const auto* strategy : {"unique_index", "for_update", "version_cas", "unique_index", "for_update"}) {
-    const auto number = std::to_string(all.size()) + '\n';
-    all.push_back(std::make_unique<program>(run(
-        {"--fair", "--strategy", strategy, "--", "sh", "-c", "printf %s \"$1\" >> \"$0\"", file("order"), number})));
-    ASSERT_TRUE(eventually([&] { return is_queued(all.back()->pid()); })) << all.back()->err();
-    expected += number;
-  }
-  held.release();
-  for (auto& each : all) EXPECT_EQ(each->wait(), exited(0)) << each->err();
-  EXPECT_EQ(contents_of(file("order")), expected);
-  EXPECT_THAT(locks_.waiters("job"), IsEmpty());
 }
 
 }  // namespace
