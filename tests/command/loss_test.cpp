@@ -194,16 +194,6 @@ TEST_F(command_loss, by_a_pause_past_the_lease_ends_the_command_and_leaves_the_n
   EXPECT_FALSE(next.lost().stop_requested());
 }
 
-TEST_F(command_loss, a_pause_shorter_than_the_lease_is_none) {
-  watched_run started{*this, {"--lease", "1h"}, {"10"}};
-  started.pause();
-  EXPECT_FALSE(locks_.try_acquire_for("job", 300ms).has_value());
-  started.resume();
-  started.signal(SIGUSR1);
-  EXPECT_EQ(started.wait(), exited(40));
-  EXPECT_THAT(started.out(), Not(HasSubstr("got 15 ")));
-}
-
 using command_killed = command_loss;
 
 TEST_F(command_killed, alone_or_with_its_group_takes_its_command_along) {

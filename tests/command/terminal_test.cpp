@@ -66,15 +66,6 @@ TEST_F(command_at_terminal, ctrl_c_and_ctrl_backslash_end_a_command_that_does_no
   }
 }
 
-TEST_F(command_at_terminal, ctrl_c_gives_up_waiting) {
-  const auto held = locks_.acquire("job");
-  terminal at{job({"--", "true"})};
-  ASSERT_TRUE(eventually([&] { return is_waiting(at.job()); }));
-  at.type(keys::ctrl_c);
-  EXPECT_EQ(at.report(), "killed 2");
-  EXPECT_FALSE(held.lost().stop_requested());
-}
-
 TEST_F(command_at_terminal, a_signal_from_a_process_is_passed_on_once) {
   terminal at{job(words{"--"} + watcher({"15"}))};
   ASSERT_TRUE(at.shows("started"));

@@ -49,6 +49,14 @@ class top_on_screen : public testing::Test {
     for (const auto& each : shown_.lines(of)) out += ::rowlock::command::to_utf8(each.text) + '\n';
     return out;
   }
+  /// The names in the rows, from the top.
+  std::vector<std::string> names() {
+    std::vector<std::string> out;
+    const auto lines = shown_.lines({80, 24});
+    for (std::size_t i = 2; i + 1 < lines.size() && lines[i].text.front() != L' '; ++i)
+      out.push_back(::rowlock::command::to_utf8(lines[i].text.substr(0, lines[i].text.find(L' '))));
+    return out;
+  }
   std::string selected() {
     const auto lines = shown_.lines({80, 24});
     for (std::size_t i = 1; i + 1 < lines.size(); ++i)
@@ -109,6 +117,31 @@ TEST_F(top_on_screen, selection_follows_the_name) {
   press(key::kind::last);
   look({.held = {lock("a")}});
   EXPECT_EQ(selected(), "a");
+}
+
+TEST_F(top_on_screen, sorts_by_what_is_typed) {
+  auto oldest = lock("c");
+  oldest.held_for = 3min;
+  oldest.expires_in = 10min;
+  auto youngest = lock("b");
+  youngest.held_for = 1min;
+  youngest.expires_in = 30min;
+  auto waited_for = lock("job");
+  waited_for.held_for = 2min;
+  waited_for.expires_in = 1h;
+  look({.held = {youngest, oldest, waited_for}, .queue = {{.name = "job", .ticket = 1}}});
+  EXPECT_THAT(names(), ElementsAre("b", "c", "job"));
+  type("a");
+  EXPECT_THAT(names(), ElementsAre("c", "job", "b")) << "the oldest first";
+  type("l");
+  EXPECT_THAT(names(), ElementsAre("c", "b", "job")) << "the one that ends first";
+  type("l");
+  EXPECT_THAT(names(), ElementsAre("job", "b", "c")) << "the other way round";
+  type("w");
+  EXPECT_THAT(names(), ElementsAre("job", "b", "c"));
+  type("n");
+  EXPECT_THAT(names(), ElementsAre("b", "c", "job"));
+  EXPECT_THAT(screen(), HasSubstr("[n name]"));
 }
 
 TEST_F(top_on_screen, moves_within_the_list) {

@@ -39,20 +39,6 @@ class command_top : public command {
     return locks_.acquire(name, {.lease = lease, .renew = false, .note = note});
   }
   std::string owner_of(const std::string& name) { return database_.row(name).value().owner.value(); }
-
-  /// Where the name's row is, from the top.
-  static std::size_t row_of(const screen_model& now, const std::string& name) {
-    const auto all = now.lines();
-    for (std::size_t i = 0; i < all.size(); ++i)
-      if (all[i].starts_with(name + ' ')) return i;
-    return all.size();
-  }
-  /// Whether these are all, in this order.
-  static bool are_in_order(const screen_model& now, const words& names) {
-    for (std::size_t i = 0; i < names.size(); ++i)
-      if (row_of(now, names[i]) != i + 2) return false;
-    return true;
-  }
 };
 
 struct extent_of_screen {
@@ -102,48 +88,6 @@ TEST_P(command_top_of_size, follows_what_happens) {
   EXPECT_TRUE(seen.shows("0 held, 1 waiting"));
   EXPECT_TRUE(seen.shows(
       [](const screen_model& now) { return testing::Value(now.line_with("job"), ContainsRegex(" 1 .* -$")); }));
-}
-
-TEST_P(command_top_of_size, sorts) {
-  const auto c = hold("c", 10min);
-  const auto job = hold("job", 1h);
-  const auto b = hold("b", 30min);
-  queue_stranger("shop:far away:1:abc");
-  auto seen = start(top());
-  const auto sorted = [&](std::string_view key, const words& names) {
-    seen.at().type(key);
-    return seen.shows([&](const screen_model& now) { return are_in_order(now, names); });
-  };
-  EXPECT_TRUE(sorted("", {"b", "c", "job"}));
-  EXPECT_TRUE(sorted("a", {"c", "job", "b"})) << "the oldest first";
-  EXPECT_TRUE(sorted("l", {"c", "b", "job"})) << "that ends first";
-  EXPECT_TRUE(sorted("l", {"job", "b", "c"})) << "the other way round";
-  EXPECT_TRUE(sorted("w", {"job", "b", "c"}));
-  EXPECT_TRUE(sorted("n", {"b", "c", "job"}));
-  EXPECT_TRUE(seen.shows("[n name]"));
-}
-
-TEST_P(command_top_of_size, filters_by_what_is_typed) {
-  const auto one = hold("orders/1");
-  const auto two = hold("orders/2");
-  const auto other = hold("my orders");
-  auto seen = start(top());
-  ASSERT_TRUE(seen.shows("my orders"));
-  seen.at().type("?");
-  ASSERT_TRUE(seen.shows("arrows, j, k"));
-  seen.at().type("/ord");
-  ASSERT_TRUE(seen.shows("Filter: ord_"));
-  EXPECT_TRUE(seen.shows("my orders")) << "anywhere";
-  seen.at().type("\x7f\x7f\x7f^orders/2");
-  ASSERT_TRUE(seen.shows("Filter: ^orders/2_"));
-  EXPECT_TRUE(seen.hides("my orders"));
-  EXPECT_EQ(seen.screen().line_with("orders/1 "), "");
-  seen.at().type("\r");
-  EXPECT_TRUE(seen.hides("escape for none"));
-  EXPECT_TRUE(seen.shows("Filter: ^orders/2"));
-  seen.at().type("\x1b");
-  EXPECT_TRUE(seen.shows("my orders"));
-  EXPECT_TRUE(seen.hides("Filter"));
 }
 
 TEST_P(command_top_of_size, frees_what_is_selected_when_it_is_told_so_twice) {
@@ -298,7 +242,8 @@ TEST_F(command_top, shows_letters_of_any_language_where_the_locale_can) {
   EXPECT_TRUE(ascii.shows("?? caf? "));
 }
 
-TEST_F(command_top, pages_through_more_names_than_lines) {
+// What they do: top_screen_test.cpp.
+TEST_F(command_top, understands_the_keys_of_the_terminal) {
   std::vector<held_lock> all;
   for (int i = 10; i < 60; ++i) all.push_back(hold("job/" + std::to_string(i)));
   watched_terminal seen{with_locale(top()), 80, 24};
@@ -309,6 +254,17 @@ TEST_F(command_top, pages_through_more_names_than_lines) {
   EXPECT_EQ(seen.screen().line_with("job/10"), "");
   seen.at().type("\x1bOH");  // home
   ASSERT_TRUE(seen.shows([](const screen_model& now) { return now.reversed_line().starts_with("job/10"); }));
+  seen.at().type("?");
+  ASSERT_TRUE(seen.shows("arrows, j, k"));
+  seen.at().type("/ord\x7f\x7f\x7f^job/2");  // backspace
+  ASSERT_TRUE(seen.shows("Filter: ^job/2_"));
+  EXPECT_TRUE(seen.hides("job/10"));
+  seen.at().type("\r");
+  EXPECT_TRUE(seen.hides("escape for none"));
+  EXPECT_TRUE(seen.shows("Filter: ^job/2"));
+  seen.at().type("\x1b");
+  EXPECT_TRUE(seen.shows("job/10"));
+  EXPECT_TRUE(seen.hides("Filter"));
 }
 
 TEST_F(command_top, is_about_names_with_a_prefix) {
