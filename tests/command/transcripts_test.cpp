@@ -93,6 +93,11 @@ struct section {
     const bool is_sqlite = database == "sqlite";
     return is("on each database") || is(database) || (is_sqlite ? !is("on ") : is("on servers"));
   }
+  /// A program that has to be installed; empty: none.
+  std::string needed() const {
+    std::smatch found;
+    return std::regex_search(where, found, std::regex{"with ([a-z]+)"}) ? found[1].str() : "";
+  }
 };
 
 /// Of a cell with several lines.
@@ -190,6 +195,9 @@ class transcript : public testing::Test {
   ~transcript() override { end_all_children(); }
 
   void TestBody() override {
+    if (const auto needed = what_.needed(); !needed.empty())
+      if (command::finish(typed("command -v " + needed)).end != exited(0))
+        GTEST_SKIP() << "there is no " << needed << " here";
     if (!what_.is("without tables")) play({.line = what_.line, .typed = "rowlock migrate"});
     for (const auto& each : what_.steps)
       if (!play(each) && !each.is_row) return;
