@@ -21,7 +21,7 @@ class command_release : public command {
   launch release(const words& arguments) const { return rowlock(words{"release"} + arguments); }
   bool is_held() { return locks_.find("job").has_value(); }
 
-  /// `rowlock release --force`, or what has that in it, until it asks at a terminal.
+  /// Starts `rowlock release --force` at a terminal, and waits for its question.
   void begin(const words& job) {
     at_.emplace(job);
     ASSERT_TRUE(at_->shows("Free it? [y/N] "));

@@ -49,7 +49,7 @@ class waking : public only_on<mysql_database> {
   client second_ = connect();
   client third_ = connect();
 
-  /// A wait that has its ticket, and whose client's listener sleeps.
+  /// A waiter that has its ticket, and whose client's listener sleeps.
   struct sleeping {
     sleeping(waking& test, client& locks) : call{waiting(locks)} {
       EXPECT_TRUE(test.is_waited_for("orders/42"));

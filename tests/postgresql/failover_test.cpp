@@ -24,7 +24,7 @@ class failover : protected with_pair, public server_test {
   bool has_standby() {
     return eventually([&] { return servers.primary().has_standby(); });
   }
-  /// The primary crashes, and has committed what the standby, which has crashed before, has never heard of.
+  /// The primary crashes. A standby that has crashed before, and lacks the last commits, takes its place.
   void fail_over_to_late_standby() {
     servers.primary().crash();
     servers.standby().start();

@@ -85,7 +85,7 @@ class hints : public only_on<postgresql_database> {
   client third_ = connect();
   ear hearing_{db()};
 
-  /// A wait of the client that has its ticket, the last one of so many; what is told to its owner is heard from now on.
+  /// A waiter that has its ticket, the last one of so many. The test hears what its client is told from now on.
   struct in_queue {
     in_queue(hints& test, client& locks, int place = 1) : call{waiting(locks)} {
       EXPECT_TRUE(test.is_waited_for("orders/42", place));

@@ -44,7 +44,7 @@ class refused_notices : protected with_private_server,
   client other_ = connect();
 
   void refuse() { GetParam().is_real ? fill_queue() : add_triggers(); }
-  /// Notices are refused while the other client waits for the name, which it gets when this happens.
+  /// The other client waits for the name while notices are refused, and is granted it when the call has ended the hold.
   void expect_next(const std::function<void()>& ending) {
     background next{waiting(other_)};
     ASSERT_TRUE(is_waited_for("orders/42"));

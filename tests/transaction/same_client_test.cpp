@@ -80,7 +80,7 @@ class same_client : public transaction_test {
     EXPECT_EQ(open_witness()->number("SELECT count(*) FROM journal"), 2);
     EXPECT_EQ(open_witness()->number("SELECT count(DISTINCT n) FROM journal"), 2) << "an update was lost";
   }
-  /// It waits until tx() commits, whatever happens before, and is told so often to begin again.
+  /// The caller waits until tx() commits, also while `before` is called, and is told so often to begin again.
   void expect_bought_after_commit(
       caller& by, int refusals, bool reads_first = false, const std::function<void()>& before = [] {}) {
     background buyer{buying(by, reads_first)};

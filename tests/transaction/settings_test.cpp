@@ -32,7 +32,7 @@ class settings : public transaction_test {
            tx().text("PRAGMA locking_mode") + "," + tx().text("PRAGMA query_only") + "," +
            tx().text("PRAGMA foreign_keys") + "," + tx().text("PRAGMA database_list");
   }
-  /// A transaction with odd settings, in a session with others.
+  /// Begins a transaction with odd settings, in a session that has odd ones of its own.
   void begin() {
     make_rows({"orders/42"});
     set_odd_ones();

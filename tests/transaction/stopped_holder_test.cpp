@@ -80,7 +80,7 @@ class stopped_holder : public transaction_test {
   /// Of the one that is stopped: what it has committed.
   std::int64_t writes() { return witness_->number("SELECT count(*) FROM written"); }
 
-  /// Is written and confirmed under its lock.
+  /// The holder writes, and confirms its lock.
   void write_and_confirm() {
     EXPECT_EQ(ask("write"), "done");
     EXPECT_EQ(ask("confirm"), "done");

@@ -89,7 +89,7 @@ TEST_P(waiting_lock_in_beside_others, ends_when_it_is_stopped) {
 
 TEST_P(waiting_lock_in_beside_others, has_it_when_the_lock_is_released) {
   for (const auto by : {strategy::unique_index, strategy::for_update}) {
-    // It may have to begin again otherwise.
+    // There the transaction may have to begin again.
     if (by == strategy::for_update && GetParam().locks_reads && refuses_what_has_changed()) continue;
     auto held = others().acquire("orders/42", {.strategy = by});
     tx().begin();
