@@ -11,15 +11,17 @@
 namespace rowlock::test {
 namespace {
 
-/// What a forked child finds out, told to the parent by its exit status: the number of the first thing that was wrong.
+/// The checks of a forked child. Its exit status is the number of the first check that failed, or 0.
 class findings {
  public:
-  void check(int number, bool fine) {
-    if (!fine && first_ == 0) first_ = number;
+  void check(bool is_right) {
+    ++checks_;
+    if (!is_right && first_ == 0) first_ = checks_;
   }
   int first() const { return first_; }
 
  private:
+  int checks_ = 0;
   int first_ = 0;
 };
 
@@ -37,8 +39,12 @@ pid_t start_child(const std::function<void(findings&)>& body) {
   ::_exit(found.first());
 }
 
-/// 0 where the child found nothing wrong; nullopt where it hung.
-std::optional<int> in_child(const std::function<void(findings&)>& body) { return wait_for(start_child(body)); }
+/// Whether all checks of the body, which a forked child runs, are right.
+testing::AssertionResult is_right_in_child(const std::function<void(findings&)>& body) {
+  const auto found = wait_for(start_child(body));
+  if (found == 0) return testing::AssertionSuccess();
+  return testing::AssertionFailure() << (found ? "the child reports " + std::to_string(*found) : "the child hung");
+}
 
 bool is_used_after_fork(const std::function<void()>& call) {
   const auto e = error_of(call);
@@ -57,17 +63,16 @@ ROWLOCK_SUITE_ON_EACH_DATABASE(forked);
 
 TEST_P(forked, the_child_holds_nothing_and_says_so) {
   auto held = locks_->acquire("job", {.lease = 20s});
-  EXPECT_EQ(in_child([&](findings& found) {
-              found.check(1, static_cast<bool>(held));
-              found.check(2, held.why_lost() == loss_reason::forked);
-              found.check(3, held.lost().stop_requested());
-              found.check(4, held.name().view() == "job");
-              found.check(5, held.expires_in() == duration::zero());
-              found.check(6, static_cast<bool>(throws(errc::lock_lost, [&] { held.extend(1h); })));
-              found.check(7, static_cast<bool>(throws(errc::lock_lost, [&] { held.release(); })));
-              found.check(8, !static_cast<bool>(held));
-            }),
-            0);
+  EXPECT_TRUE(is_right_in_child([&](findings& found) {
+    found.check(static_cast<bool>(held));
+    found.check(held.why_lost() == loss_reason::forked);
+    found.check(held.lost().stop_requested());
+    found.check(held.name().view() == "job");
+    found.check(held.expires_in() == duration::zero());
+    found.check(static_cast<bool>(throws(errc::lock_lost, [&] { held.extend(1h); })));
+    found.check(static_cast<bool>(throws(errc::lock_lost, [&] { held.release(); })));
+    found.check(!static_cast<bool>(held));
+  }));
   EXPECT_FALSE(held.lost().stop_requested());
   EXPECT_EQ(held.why_lost(), loss_reason::none);
   held.release();
@@ -84,15 +89,14 @@ TEST_P(forked, asynchronous_calls_are_the_parents) {
   for (int i = 0; i < 3; ++i) other->acquire_async("job").start(count);
   ASSERT_TRUE(eventually([&] { return other->stats().waiting == 3; }));
   auto not_begun = other->acquire_async("other");
-  EXPECT_EQ(in_child([&](findings& found) {
-              found.check(1, is_used_after_fork([&] { std::move(not_begun).start(count); }));
-              found.check(2, is_used_after_fork([&] { other->acquire_async("another").start(count); }));
-              found.check(3, is_used_after_fork([&] { held.release_async().start([](const auto&) {}); }) ||
-                                 !static_cast<bool>(held));
-              other.reset();
-              found.check(4, answers == 0);
-            }),
-            0);
+  EXPECT_TRUE(is_right_in_child([&](findings& found) {
+    found.check(is_used_after_fork([&] { std::move(not_begun).start(count); }));
+    found.check(is_used_after_fork([&] { other->acquire_async("another").start(count); }));
+    found.check(is_used_after_fork([&] { held.release_async().start([](const auto&) {}); }) ||
+                !static_cast<bool>(held));
+    other.reset();
+    found.check(answers == 0);
+  }));
   held.release();
   EXPECT_TRUE(eventually([&] { return answers == 3; }));
 }
@@ -102,14 +106,13 @@ TEST_P(forked, a_sweeper_at_work_is_the_parents) {
   auto sweeps = std::make_unique<sweeper>(*locks_, sweeper_options{.every = 24h, .batch = 10});
   background at_work{[&](const std::stop_token& /*stop*/) { return sweeps->sweep_once(); }};
   ASSERT_TRUE(eventually([&] { return sweeps->statistics().rows > 0; }));
-  EXPECT_EQ(in_child([&](findings& found) {
-              found.check(1, is_used_after_fork([&] { sweeps->sweep_once(); }));
-              found.check(2, sweeps->statistics().rows == 0);
-              found.check(3, is_used_after_fork([&] { const sweeper another{*locks_}; }));
-              sweeps->stop();
-              sweeps.reset();
-            }),
-            0);
+  EXPECT_TRUE(is_right_in_child([&](findings& found) {
+    found.check(is_used_after_fork([&] { sweeps->sweep_once(); }));
+    found.check(sweeps->statistics().rows == 0);
+    found.check(is_used_after_fork([&] { const sweeper another{*locks_}; }));
+    sweeps->stop();
+    sweeps.reset();
+  }));
   EXPECT_EQ(at_work.get(), 2'000U);
 }
 
@@ -119,16 +122,15 @@ TEST_P(forked, an_election_and_its_observers_are_the_parents) {
   std::optional<election::observation> watching{
       mine.observe([&](const std::optional<lock_info>& leader) { term = leader ? leader->token.value() : 0; })};
   const auto lead = mine.campaign();
-  EXPECT_EQ(in_child([&](findings& found) {
-              found.check(1, is_used_after_fork([&] { static_cast<void>(mine.try_campaign()); }));
-              found.check(2, is_used_after_fork([&] { mine.lead({}, [](const auto&, const auto&) {}); }));
-              found.check(3, is_used_after_fork([&] { static_cast<void>(mine.leader()); }));
-              found.check(4, is_used_after_fork([&] { static_cast<void>(mine.observe([](const auto&) {})); }));
-              mine.resign();
-              watching->stop();
-              watching.reset();
-            }),
-            0);
+  EXPECT_TRUE(is_right_in_child([&](findings& found) {
+    found.check(is_used_after_fork([&] { return mine.try_campaign(); }));
+    found.check(is_used_after_fork([&] { mine.lead({}, [](const auto&, const auto&) {}); }));
+    found.check(is_used_after_fork([&] { return mine.leader(); }));
+    found.check(is_used_after_fork([&] { return mine.observe([](const auto&) {}); }));
+    mine.resign();
+    watching->stop();
+    watching.reset();
+  }));
   EXPECT_TRUE(eventually([&] { return term == lead.token().value(); })) << "the parent's looks on";
   EXPECT_FALSE(lead.lost().stop_requested());
 }
@@ -153,20 +155,19 @@ TEST_P(forked, a_quorum_is_the_parents) {
     for (int i = 0; i < 5; ++i) {
       const auto before = cycles.load();
       ASSERT_TRUE(eventually([&] { return cycles > before; }));
-      ASSERT_EQ(in_child([&](findings& found) {
-                  found.check(1, static_cast<bool>(held));
-                  found.check(2, held.why_lost() == loss_reason::forked);
-                  found.check(3, held.lost().stop_requested());
-                  found.check(4, held.members().empty() && held.expires_in() == duration::zero());
-                  found.check(5, held.name().view() == "job" && held.majority() == 2);
-                  found.check(6, static_cast<bool>(throws(errc::lock_lost, [&] { held.release(); })));
-                  found.check(7, is_used_after_fork([&] { static_cast<void>(job->try_acquire()); }));
-                  found.check(8, is_used_after_fork([&] { static_cast<void>(busy->acquire()); }));
-                  kept.reset();
-                  job.reset();
-                  busy.reset();
-                }),
-                0);
+      ASSERT_TRUE(is_right_in_child([&](findings& found) {
+        found.check(static_cast<bool>(held));
+        found.check(held.why_lost() == loss_reason::forked);
+        found.check(held.lost().stop_requested());
+        found.check(held.members().empty() && held.expires_in() == duration::zero());
+        found.check(held.name().view() == "job" && held.majority() == 2);
+        found.check(static_cast<bool>(throws(errc::lock_lost, [&] { held.release(); })));
+        found.check(is_used_after_fork([&] { return job->try_acquire(); }));
+        found.check(is_used_after_fork([&] { return busy->acquire(); }));
+        kept.reset();
+        job.reset();
+        busy.reset();
+      }));
     }
   }
   EXPECT_FALSE(held.lost().stop_requested());
@@ -180,23 +181,22 @@ TEST_P(forked, every_call_of_the_child_is_refused) {
   const auto held = locks_->acquire("job");
   mutex order{*locks_, "order"};
   order.lock();
-  EXPECT_EQ(in_child([&](findings& found) {
-              found.check(1, is_used_after_fork([&] { static_cast<void>(locks_->try_acquire("x")); }));
-              found.check(2, is_used_after_fork([&] { static_cast<void>(locks_->acquire("x")); }));
-              found.check(3, is_used_after_fork([&] { static_cast<void>(locks_->try_acquire_for("x", 1s)); }));
-              found.check(4, is_used_after_fork([&] { static_cast<void>(locks_->list()); }));
-              found.check(5, is_used_after_fork([&] { static_cast<void>(locks_->find("job")); }));
-              found.check(6, is_used_after_fork([&] { locks_->check(); }));
-              found.check(20, is_used_after_fork([&] { static_cast<void>(locks_->stats()); }));
-              found.check(7, is_used_after_fork([&] { locks_->migrate(); }));
-              found.check(8, is_used_after_fork([&] { order.lock(); }));
-              found.check(9, is_used_after_fork([&] { static_cast<void>(order.try_lock()); }));
-              found.check(10, is_used_after_fork([&] { static_cast<void>(order.try_lock_for(1s)); }));
-              order.unlock();
-              locks_->release_all();
-              locks_->close();
-            }),
-            0);
+  EXPECT_TRUE(is_right_in_child([&](findings& found) {
+    found.check(is_used_after_fork([&] { return locks_->try_acquire("x"); }));
+    found.check(is_used_after_fork([&] { return locks_->acquire("x"); }));
+    found.check(is_used_after_fork([&] { return locks_->try_acquire_for("x", 1s); }));
+    found.check(is_used_after_fork([&] { return locks_->list(); }));
+    found.check(is_used_after_fork([&] { return locks_->find("job"); }));
+    found.check(is_used_after_fork([&] { locks_->check(); }));
+    found.check(is_used_after_fork([&] { return locks_->stats(); }));
+    found.check(is_used_after_fork([&] { locks_->migrate(); }));
+    found.check(is_used_after_fork([&] { order.lock(); }));
+    found.check(is_used_after_fork([&] { return order.try_lock(); }));
+    found.check(is_used_after_fork([&] { return order.try_lock_for(1s); }));
+    order.unlock();
+    locks_->release_all();
+    locks_->close();
+  }));
   EXPECT_FALSE(held.lost().stop_requested());
   auto other = connect();
   EXPECT_FALSE(other->try_acquire("job").has_value());
@@ -210,12 +210,11 @@ TEST_P(forked, the_destructors_of_the_child_do_nothing_and_the_parent_goes_on) {
   auto order = std::make_unique<mutex>(*locks_, "order", lock_options{.lease = 3s});
   order->lock();
   const auto before = db().row("job").value();
-  EXPECT_EQ(in_child([&](findings&) {
-              held.reset();
-              order.reset();
-              locks_.reset();
-            }),
-            0);
+  EXPECT_TRUE(is_right_in_child([&](findings&) {
+    held.reset();
+    order.reset();
+    locks_.reset();
+  }));
   EXPECT_EQ(db().row("job").value().acquisition, before.acquisition);
   EXPECT_TRUE(db().row("job").value().owner.has_value());
   ASSERT_TRUE(eventually([&] { return db().row("job").value().expires_at > before.expires_at; })) << "renewed still";
@@ -228,56 +227,45 @@ TEST_P(forked, the_destructors_of_the_child_do_nothing_and_the_parent_goes_on) {
 
 TEST_P(forked, a_new_client_in_the_child_works_where_the_parent_had_none_open) {
   locks_.reset();
-  EXPECT_EQ(in_child([&](findings& found) {
-              auto mine = connect_patiently(db().url());
-              auto job = mine.try_acquire("job", {.lease = 3s});
-              found.check(1, job.has_value());
-              const auto owner = mine.find("job").value().owner;
-              found.check(2, owner.find(":" + std::to_string(::getpid()) + ":") != std::string::npos);
-              found.check(3, eventually([&] { return mine.find("job").value().held_for > 3s; }));
-              found.check(4, !job->lost().stop_requested());
-              job->release();
-              mutex m{mine, "job"};
-              found.check(5, m.try_lock());
-              m.unlock();
-              mine.close();
-            }),
-            0);
+  EXPECT_TRUE(is_right_in_child([&](findings& found) {
+    auto mine = connect_patiently(db().url());
+    auto job = mine.try_acquire("job", {.lease = 3s});
+    found.check(job.has_value());
+    const auto owner = mine.find("job").value().owner;
+    found.check(owner.find(":" + std::to_string(::getpid()) + ":") != std::string::npos);
+    found.check(eventually([&] { return mine.find("job").value().held_for > 3s; }));
+    found.check(!job->lost().stop_requested());
+    job->release();
+    mutex m{mine, "job"};
+    found.check(m.try_lock());
+    m.unlock();
+    mine.close();
+  }));
   locks_ = connect();
   EXPECT_TRUE(locks_->try_acquire("job").has_value());
 }
 
 // SQLite would think that the child has the parent's locks on the file. Refused before SQLite is touched.
-TEST_P(forked, a_new_client_in_the_child_is_refused_where_the_parent_had_one_open) {
-  if (db().serves_forked_children()) GTEST_SKIP() << "it is served";
+TEST_P(forked, a_new_client_in_the_child_works_beside_those_of_the_parent_or_is_refused) {
   const auto held = locks_->acquire("job", {.lease = 2s});
-  EXPECT_EQ(in_child([&](findings& found) {
-              const auto connect_here = [&] { static_cast<void>(client::connect(db().url())); };
-              found.check(1, is_used_after_fork(connect_here));
-              found.check(2,
-                          std::string{error_of(connect_here)->what()}.find("close the clients") != std::string::npos);
-              locks_.reset();
-              found.check(3, is_used_after_fork(connect_here));
-            }),
-            0);
-  const auto before = db().row("job").value();
-  EXPECT_TRUE(eventually([&] { return db().row("job").value().expires_at > before.expires_at; })) << "renewed still";
-}
-
-TEST_P(forked, a_new_client_in_the_child_works_beside_those_of_the_parent) {
-  if (!db().serves_forked_children()) GTEST_SKIP() << "it is refused";
-  const auto held = locks_->acquire("job", {.lease = 2s});
-  EXPECT_EQ(in_child([&](findings& found) {
-              auto mine = connect_patiently(db().url());
-              found.check(1, !mine.try_acquire("job").has_value());
-              auto other = mine.try_acquire("other");
-              found.check(2, other.has_value());
-              locks_.reset();
-              found.check(3, !other->lost().stop_requested());
-              other->release();
-              mine.close();
-            }),
-            0);
+  EXPECT_TRUE(is_right_in_child([&](findings& found) {
+    if (!db().serves_forked_children()) {
+      const auto connect_here = [&] { client::connect(db().url()).close(); };
+      found.check(is_used_after_fork(connect_here));
+      found.check(mentions(error_of(connect_here), "close the clients"));
+      locks_.reset();
+      found.check(is_used_after_fork(connect_here));
+      return;
+    }
+    auto mine = connect_patiently(db().url());
+    found.check(!mine.try_acquire("job").has_value());
+    auto other = mine.try_acquire("other");
+    found.check(other.has_value());
+    locks_.reset();
+    found.check(!other->lost().stop_requested());
+    other->release();
+    mine.close();
+  }));
   const auto before = db().row("job").value();
   EXPECT_TRUE(eventually([&] { return db().row("job").value().expires_at > before.expires_at; })) << "renewed still";
   EXPECT_FALSE(held.lost().stop_requested());
@@ -298,7 +286,8 @@ TEST_P(forked, parent_and_children_draw_different_ids) {
     drawn.send(row.acquisition.value());
     drawn.send(row.owner->substr(row.owner->rfind(':')));
   };
-  for (const auto* name : {"first child", "second child"}) EXPECT_EQ(in_child([&](findings&) { draw(name); }), 0);
+  for (const auto* name : {"first child", "second child"})
+    EXPECT_TRUE(is_right_in_child([&](findings&) { draw(name); }));
   draw("parent");
   std::set<std::string> seen;
   for (int i = 0; i < 9; ++i) seen.insert(drawn.receive());
@@ -315,12 +304,12 @@ TEST_P(forked, a_client_in_the_child_outlives_those_of_the_parent) {
     auto mine = connect_patiently(db().url());
     auto held = mine.acquire("job");
     to_parent.send("held");
-    found.check(1, to_child.receive() == "look");
-    found.check(2, mine.find("of the parent").has_value());
+    found.check(to_child.receive() == "look");
+    found.check(mine.find("of the parent").has_value());
     held.release();
     held = mine.acquire("of the child");
     to_parent.send("held");
-    found.check(3, to_child.receive() == "end");
+    found.check(to_child.receive() == "end");
   });
   EXPECT_EQ(to_parent.receive(), "held");
   connect().reset();
@@ -356,7 +345,7 @@ class forked_at_work : public forked {
     for (int i = 0; i < 25; ++i) {
       const auto before = cycles_.load();
       ASSERT_TRUE(eventually([&] { return cycles_ > before; }));
-      ASSERT_EQ(in_child(body), 0) << "fork " << i;
+      ASSERT_TRUE(is_right_in_child(body)) << "fork " << i;
     }
   }
 
@@ -365,13 +354,15 @@ class forked_at_work : public forked {
 };
 ROWLOCK_SUITE_ON_EACH_DATABASE(forked_at_work);
 
-TEST_P(forked_at_work, the_child_does_not_hang) {
+TEST_P(forked_at_work, the_child_does_not_hang_nor_where_it_connects) {
   auto held = locks_->acquire("mine");
   fork_often([&](findings& found) {
-    found.check(1, held.why_lost() == loss_reason::forked);
-    found.check(2, held.lost().stop_requested());
-    found.check(3, is_used_after_fork([&] { static_cast<void>(locks_->try_acquire("x")); }));
-    found.check(4, is_used_after_fork([&] { static_cast<void>(locks_->find("x")); }));
+    const auto e = error_of([&] { connect_patiently(db().url()).close(); });
+    found.check(db().serves_forked_children() ? !e : e && e->code() == errc::used_after_fork);
+    found.check(held.why_lost() == loss_reason::forked);
+    found.check(held.lost().stop_requested());
+    found.check(is_used_after_fork([&] { return locks_->try_acquire("x"); }));
+    found.check(is_used_after_fork([&] { return locks_->find("x"); }));
     held = held_lock{};
     locks_->release_all();
     locks_.reset();
@@ -380,40 +371,28 @@ TEST_P(forked_at_work, the_child_does_not_hang) {
   held.release();
 }
 
-TEST_P(forked_at_work, connecting_in_the_child_does_not_hang) {
-  const auto held = locks_->acquire("mine");
-  const bool is_served = db().serves_forked_children();
-  fork_often([&](findings& found) {
-    const auto e = error_of([&] { connect_patiently(db().url()).close(); });
-    found.check(1, is_served ? !e.has_value() : e.has_value() && e->code() == errc::used_after_fork);
-  });
-  EXPECT_FALSE(held.lost().stop_requested());
-}
-
 TEST_P(forked, twice_over_is_no_different) {
   const auto held = locks_->acquire("job");
-  EXPECT_EQ(in_child([&](findings& found) {
-              const auto grandchild = in_child([&](findings& inner) {
-                inner.check(1, held.why_lost() == loss_reason::forked);
-                inner.check(2, is_used_after_fork([&] { static_cast<void>(locks_->try_acquire("x")); }));
-                const auto connect_here = [&] { client::connect(db().url()).close(); };
-                inner.check(3, is_used_after_fork(connect_here) != db().serves_forked_children());
-              });
-              found.check(1, grandchild == 0);
-            }),
-            0);
+  EXPECT_TRUE(is_right_in_child([&](findings& found) {
+    const auto grandchild = is_right_in_child([&](findings& inner) {
+      inner.check(held.why_lost() == loss_reason::forked);
+      inner.check(is_used_after_fork([&] { return locks_->try_acquire("x"); }));
+      const auto connect_here = [&] { client::connect(db().url()).close(); };
+      inner.check(is_used_after_fork(connect_here) != db().serves_forked_children());
+    });
+    found.check(static_cast<bool>(grandchild));
+  }));
 }
 
 // lost() of a lock that was lost before the fork is lost for that reason in the child too, or for the fork; never held.
 TEST_P(forked, what_was_lost_stays_lost) {
   auto held = locks_->acquire("job");
   locks_->release_all();
-  EXPECT_EQ(in_child([&](findings& found) {
-              found.check(1, held.lost().stop_requested());
-              found.check(2, held.why_lost() != loss_reason::none);
-              held = held_lock{};
-            }),
-            0);
+  EXPECT_TRUE(is_right_in_child([&](findings& found) {
+    found.check(held.lost().stop_requested());
+    found.check(held.why_lost() != loss_reason::none);
+    held = held_lock{};
+  }));
   EXPECT_EQ(held.why_lost(), loss_reason::forced);
 }
 
@@ -431,9 +410,9 @@ int be_parent(const std::vector<std::string>& arguments) {
   }
   ::alarm(120);
   findings found;
-  found.check(1, eventually([&] { return ::getppid() != parent; }));
-  found.check(2, held->why_lost() == loss_reason::forked);
-  found.check(3, is_used_after_fork([&] { static_cast<void>(moved->try_acquire("job")); }));
+  found.check(eventually([&] { return ::getppid() != parent; }));
+  found.check(held->why_lost() == loss_reason::forked);
+  found.check(is_used_after_fork([&] { return moved->try_acquire("job"); }));
   held.reset();
   moved.reset();
   say("found " + std::to_string(found.first()));
