@@ -30,21 +30,15 @@ class half_a_migration : public on_each_database {
 };
 ROWLOCK_SUITE_ON_EACH_DATABASE(half_a_migration);
 
-TEST_P(half_a_migration, that_is_under_way_is_not_taken_for_a_whole_one) {
-  const auto gate = db().migration_gate();
-  const child_process migrator{"patient_migrator", {db().url()}};
-  ASSERT_TRUE(eventually([&] { return db().is_at_migration_gate(); }));
-  EXPECT_EQ(state(), migration_state::pending);
-  EXPECT_TRUE(throws(errc::schema_older, [&] { connect().check(); }));
-  const auto e = error_of([&] { connect({.call_timeout = 300ms}).migrate(); });
-  ASSERT_TRUE(is_error(e, errc::call_timed_out, {.is_retryable = true})) << "two migrate at once";
-}
-
-TEST_P(half_a_migration, whose_process_was_killed_is_finished_by_the_next) {
+TEST_P(half_a_migration, is_not_taken_for_a_whole_one_and_is_finished_by_the_next_if_its_process_is_killed) {
   const auto row = db().row("held").value();
   auto gate = db().migration_gate();
   child_process migrator{"patient_migrator", {db().url()}};
   ASSERT_TRUE(eventually([&] { return db().is_at_migration_gate(); }));
+  EXPECT_EQ(state(), migration_state::pending);
+  EXPECT_TRUE(throws(errc::schema_older, [&] { connect().check(); }));
+  const auto e = error_of([&] { connect({.call_timeout = 300ms}).migrate(); });
+  EXPECT_TRUE(is_error(e, errc::call_timed_out, {.is_retryable = true})) << "two migrate at once";
   migrator.kill();
   db().end_sessions();
 
