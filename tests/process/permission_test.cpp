@@ -61,26 +61,22 @@ class permission : public testing::Test {
 
   static std::vector<std::string> always(errc code) { return std::vector(3, make_error_code(code).message()); }
 
-  static constexpr auto read_only = fs::perms{0444};
   static constexpr auto enter_only = fs::perms{0555};
 
   sqlite_database file_;
 };
 
-TEST_F(permission, denied_where_the_file_is_read_only) {
-  EXPECT_EQ(seen_by_a_stranger(read_only, enter_only), always(errc::permission_denied));
-}
-
-TEST_F(permission, denied_where_the_file_cannot_be_read) {
-  EXPECT_EQ(seen_by_a_stranger(fs::perms{0}, enter_only), always(errc::permission_denied));
-}
-
-TEST_F(permission, denied_where_the_folder_cannot_be_entered) {
-  EXPECT_EQ(seen_by_a_stranger(fs::perms{0666}, fs::perms{0}), always(errc::permission_denied));
-}
-
-TEST_F(permission, denied_where_nothing_can_be_made_beside_the_file) {
-  EXPECT_EQ(seen_by_a_stranger(fs::perms{0666}, enter_only), always(errc::permission_denied));
+TEST_F(permission, denied_where_the_file_or_its_folder_may_not_be_used) {
+  struct {
+    const char* what;
+    fs::perms file;
+    fs::perms folder;
+  } const too_few[] = {{"the file is read-only", fs::perms{0444}, enter_only},
+                       {"the file cannot be read", fs::perms{0}, enter_only},
+                       {"nothing can be made beside the file", fs::perms{0666}, enter_only},
+                       {"the folder cannot be entered", fs::perms{0666}, fs::perms{0}}};
+  for (const auto& each : too_few)
+    EXPECT_EQ(seen_by_a_stranger(each.file, each.folder), always(errc::permission_denied)) << each.what;
 }
 
 TEST_F(permission, granted_where_file_and_folder_can_be_written) {
