@@ -1,6 +1,5 @@
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <thread>
 #include <tuple>
@@ -26,20 +25,20 @@ int leave(const std::vector<std::string>& arguments) {
   locks_of_the_program = client::connect(arguments.at(0), {.call_timeout = 2s, .observer = silent()});
   auto& locks = *locks_of_the_program;
   const lock_options options{.lease = lease};
-  if (way == "handle first") {
+  if (way == "handle_first") {
     handle_that_goes_before_the_client = locks.acquire("job", options);
-  } else if (way == "client first") {
+  } else if (way == "client_first") {
     handle_that_goes_after_the_client = locks.acquire("job", options);
   } else if (way == "mutex") {
     mutex_of_the_program.emplace(locks, "job", options);
     mutex_of_the_program->lock();
-  } else if (way == "exit on a thread") {
+  } else if (way == "exit_on_a_thread") {
     handle_that_goes_before_the_client = locks.acquire("job", options);
     say("held");
     std::thread{[] { std::exit(0); }}.join();
   } else if (way == "leaked") {
     handle_that_never_goes = new held_lock{locks.acquire("job", options)};  // NOLINT(cppcoreguidelines-owning-memory)
-  } else if (way == "callback that never returns") {
+  } else if (way == "callback_that_never_returns") {
     static happening entered;
     // Never destroyed: that would wait for it.
     auto* const other = new held_lock{locks.acquire("other", {.lease = 1s, .renew = false})};  // NOLINT
@@ -60,17 +59,24 @@ int leave(const std::vector<std::string>& arguments) {
 
 const role_registration leaver_role{"leaver", leave};
 
-class leaving : public testing::TestWithParam<std::tuple<database_kind, std::string>> {};
+struct way_to_leave {
+  const char* name;
+};
+std::string name_of(const way_to_leave& way) { return way.name; }
+constexpr way_to_leave ways_to_leave[] = {
+    {"handle_first"}, {"client_first"}, {"mutex"}, {"exit_on_a_thread"}, {"leaked"}, {"callback_that_never_returns"},
+    {"_exit"}};
+
+class leaving : public on_each_database_with<way_to_leave> {};
+ROWLOCK_SUITE_ON_EACH_DATABASE_WITH_EACH(leaving, ways_to_leave);
 
 TEST_P(leaving, frees_the_lock) {
-  const auto& [kind, way] = GetParam();
-  const auto db = kind.open();
-  auto locks = connect_patiently(db->url());
-  locks.migrate();
-  child_process leaver{"leaver", {db->url(), way}};
+  auto locks = connect();
+  const std::string way = what().name;
+  child_process leaver{"leaver", {db().url(), way}};
   leaver.expect("held");
   EXPECT_EQ(leaver.wait(), 0) << "it ends, and without a crash";
-  const auto row = db->row("job").value();
+  const auto row = db().row("job").value();
   if (way != "_exit") {
     EXPECT_FALSE(row.owner.has_value()) << "released on the way out";
     EXPECT_TRUE(locks.try_acquire("job").has_value());
@@ -133,31 +139,16 @@ int leave_while_connecting(const std::vector<std::string>& arguments) {
 
 const role_registration leaver_while_connecting_role{"leaver_while_connecting", leave_while_connecting};
 
-class leaving_while_connecting : public on_each_database {};
+class leaving_while_connecting : public process_test {};
 ROWLOCK_SUITE_ON_EACH_DATABASE(leaving_while_connecting);
 
 // The threads that connect are left behind, and need what drivers clear away when the program ends.
 TEST_P(leaving_while_connecting, ends_without_a_crash) {
-  connect_patiently(db().url()).migrate();
   for (int after = 0; after < 16; ++after) {
     child_process leaver{"leaver_while_connecting", {db().url(), std::to_string(after % 8)}};
     EXPECT_EQ(leaver.wait(), 0) << "after " << after % 8 << " ms";
   }
 }
-
-std::string way_name(const testing::TestParamInfo<leaving::ParamType>& info) {
-  const auto& [kind, way] = info.param;
-  auto name = std::string{kind.name} + "_" + way;
-  std::replace(name.begin(), name.end(), ' ', '_');
-  return name;
-}
-
-INSTANTIATE_TEST_SUITE_P(ways, leaving,
-                         testing::Combine(testing::ValuesIn(databases()),
-                                          testing::Values<std::string>("handle first", "client first", "mutex",
-                                                                       "exit on a thread", "leaked",
-                                                                       "callback that never returns", "_exit")),
-                         way_name);
 
 }  // namespace
 }  // namespace rowlock::test
