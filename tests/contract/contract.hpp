@@ -98,13 +98,6 @@ std::uint64_t sent(const client& by, std::string_view operation = {});
 /// five by the clock.
 bool sets_cease_to_insist();
 
-/// Calls work(0), work(1), …, each on a thread of its own, until all have returned.
-template <class Number, class Work>
-void on_threads(Number number, Work work) {
-  std::vector<test_thread> all;
-  for (Number i = 0; i < number; ++i) all.emplace_back([&work, i] { work(i); });
-}
-
 std::string subject_name(const testing::TestParamInfo<subject>& info);
 
 /// Runs the suite of that name for these subjects, of which a build with one backend may have none.

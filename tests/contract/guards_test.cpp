@@ -2,7 +2,6 @@
 #include <array>
 #include <mutex>
 #include <stdexcept>
-#include <string>
 
 #include "contract/contract.hpp"
 #include "support/room.hpp"

@@ -1,15 +1,9 @@
 #include <atomic>
 #include <functional>
-#include <initializer_list>
-#include <memory>
 #include <optional>
-#include <string>
-#include <thread>
-#include <vector>
 
 #include "contract/contract.hpp"
 #include "support/slowness.hpp"
-#include "support/test_thread.hpp"
 #include "support/tier.hpp"
 
 namespace rowlock::test {
@@ -129,8 +123,8 @@ TEST_P(lifetime, a_grant_that_comes_while_it_closes_is_nobodys) {
       others.emplace_back([&, name] { error_of([&] { return locks.try_acquire(name, with()).has_value(); }); });
     return ask_alone(locks);
   };
-  for (const std::function<bool(client&)>& ask : std::initializer_list<std::function<bool(client&)>>{
-           ask_alone, share, ask_for_any, ask_for_all, ask_with_others}) {
+  const std::function<bool(client&)> ways[] = {ask_alone, share, ask_for_any, ask_for_all, ask_with_others};
+  for (const auto& ask : ways) {
     for (const char* const name : {"a", "b", "c", "d", "e", "f"}) other_.acquire(name).release();
     auto locks = connect();
     auto stall = db().stall();
@@ -140,14 +134,11 @@ TEST_P(lifetime, a_grant_that_comes_while_it_closes_is_nobodys) {
       return is_granted;
     }};
     ASSERT_TRUE(eventually([&] { return locks.stats().connections_in_use + locks.stats().held_transactions > 0; }));
-    background closes{[&](const std::stop_token&) {
-      locks.close();
-      return true;
-    }};
+    background closes{[&](const std::stop_token&) { locks.close(); }};
     ASSERT_TRUE(eventually([&] { return throws(errc::client_closed, [&] { locks.find("a"); }); }));
     stall.reset();
     EXPECT_FALSE(asks.get());
-    EXPECT_TRUE(closes.get());
+    EXPECT_NO_THROW(closes.get());
     for (const char* const name : {"a", "b", "c", "d", "e", "f"}) EXPECT_TRUE(can_have(other_, name)) << name;
   }
 }
@@ -202,10 +193,7 @@ TEST_P(lifetime, move_assignment_closes_what_was_there_before) {
 
 TEST_P(lifetime, many_may_close_at_once) {
   const auto held = locks_.acquire("orders/42", with());
-  {
-    std::vector<test_thread> closers;
-    for (int i = 0; i < 4; ++i) closers.emplace_back([&] { locks_.close(); });
-  }
+  on_threads(4, [&](int) { locks_.close(); });
   EXPECT_EQ(held.why_lost(), loss_reason::client_closed);
 }
 
@@ -226,7 +214,6 @@ TEST_P(lifetime, closing_in_the_middle_of_work_leaves_nothing_taken) {
     on_threads(crowd.first, [&](int t) {
       const auto why = error_of([&] {
         for (;; ++cycles) locks.acquire(name(t % crowd.second), with()).release();
-        return true;
       });
       if (why && (why->code() == errc::client_closed || why->code() == errc::lock_lost)) ++ended;
     });

@@ -1,30 +1,11 @@
-#include <cstdint>
-#include <functional>
 #include <optional>
-#include <stop_token>
 #include <utility>
 
 #include "contract/contract.hpp"
-#include "support/happening.hpp"
+#include "contract/stuck_callback.hpp"
 
 namespace rowlock::test {
 namespace {
-
-/// Something that waits until the test has seen enough.
-class gate {
- public:
-  ~gate() { open(); }
-  void open() { opened_.happens(); }
-  void pass() {
-    entered_.happens();
-    EXPECT_TRUE(opened_.within());
-  }
-  testing::AssertionResult is_reached() { return entered_.within(); }
-
- private:
-  happening entered_;
-  happening opened_;
-};
 
 /// A lock that was called lost stays lost: nobody may stop its work, and then find another at work under the same
 /// token.
@@ -44,19 +25,6 @@ class lost_for_good : public contract {
     EXPECT_TRUE(eventually([&] { return held.why_lost() != loss_reason::none; }));
   }
 
-  /// Another lock of the client's is lost, and its callback does not return before the gate is open. It is freed after
-  /// the callback is registered: on one that is lost already, it would run here.
-  struct slow_loss {
-    slow_loss(client& locks, database& db, const lock_options& options)
-        : held{locks.acquire("other", options)}, callback{held.lost(), [this] { slow.pass(); }} {
-      db.vacate("other");
-    }
-    ~slow_loss() { slow.open(); }
-    held_lock held;
-    gate slow;
-    std::stop_callback<std::function<void()>> callback;
-  };
-
   static std::uint64_t losses(const client& of) {
     std::uint64_t all = 0;
     for (const auto& each : of.stats().losses) all += each.lost;
@@ -71,14 +39,16 @@ TEST_P(lost_for_good, not_extended_or_renewed_and_told_of_once) {
   auto locks = connect_with_short_calls({.observer = told.observer()});
   auto held = locks.acquire("orders/42", with({.lease = 3s}));
   const auto lost = held.lost();
-  slow_loss other{locks, db(), with({.lease = 3s})};
-  ASSERT_TRUE(other.slow.is_reached());
+  const auto other = locks.acquire("other", with({.lease = 3s}));
+  stuck_callback slow{other};
+  db().vacate("other");  // now, since the callback of a lock that is lost already would run in this thread
+  ASSERT_TRUE(slow.entered.within());
   lose_by_the_clock(held);
   EXPECT_TRUE(throws(errc::lock_lost, [&] { held.extend(1h); }));
   EXPECT_TRUE(connect().try_acquire_for("orders/42", patience, with()).has_value());
   EXPECT_NE(held.why_lost(), loss_reason::none);
   EXPECT_EQ(held.expires_in(), duration::zero());
-  other.slow.open();
+  slow.let_go.happens();
   EXPECT_TRUE(eventually([&] { return lost.stop_requested(); }));
   EXPECT_TRUE(throws(errc::lock_lost, [&] { held.release(); }));
   EXPECT_TRUE(eventually([&] { return told.losses().size() == 2; }));

@@ -1,7 +1,3 @@
-#include <algorithm>
-#include <string>
-#include <vector>
-
 #include "contract/contract.hpp"
 
 namespace rowlock::test {

@@ -7,6 +7,7 @@
 #include <thread>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace rowlock::test {
 
@@ -27,5 +28,12 @@ class test_thread : public std::jthread {
           }
         }} {}
 };
+
+/// Calls work(0), work(1), …, each on a thread of its own, until all have returned.
+template <class Number, class Work>
+void on_threads(Number number, Work work) {
+  std::vector<test_thread> all;
+  for (Number i = 0; i < number; ++i) all.emplace_back([&work, i] { work(i); });
+}
 
 }  // namespace rowlock::test
