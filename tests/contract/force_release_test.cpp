@@ -19,8 +19,6 @@ class force_release : public two_clients {
 ROWLOCK_CONTRACT_SUITE(force_release, usual_pairs());
 class force_release_of_leases : public force_release {};
 ROWLOCK_CONTRACT_SUITE(force_release_of_leases, leases(usual_pairs()));
-class force_release_of_rows : public force_release {};
-ROWLOCK_CONTRACT_SUITE(force_release_of_rows, rows(usual_pairs()));
 
 TEST_P(force_release, takes_the_lock_from_a_holder_who_lives) {
   auto locks = connect(soon());
@@ -56,25 +54,18 @@ TEST_P(force_release, frees_nothing_where_nobody_has_it) {
 }
 
 TEST_P(force_release, with_a_token_frees_that_one_alone) {
+  const auto former = locks_.acquire("orders/42", with()).token().value();
   const auto held = locks_.acquire("orders/42", with());
-  const bool is_known = other_.find("orders/42").value().token != fencing_token{};
-  if (is_known) {
-    EXPECT_FALSE(other_.force_release("orders/42", fencing_token{held.token().value() + 1}));
-    EXPECT_FALSE(other_.force_release("orders/42", fencing_token{held.token().value() - 1}));
-    EXPECT_TRUE(other_.find("orders/42").has_value());
+  const auto token = held.token().value();
+  const bool is_known = other_.find("orders/42").value().token == held.token();
+  EXPECT_TRUE(is_known || GetParam().holds_by_transaction);
+  for (const auto wrong : is_known ? std::vector{former, token - 1, token + 1} : std::vector<std::int64_t>{}) {
+    EXPECT_FALSE(other_.force_release("orders/42", fencing_token{wrong})) << wrong;
+    EXPECT_EQ(other_.find("orders/42").value().token, held.token());
     EXPECT_FALSE(held.lost().stop_requested());
   }
   EXPECT_TRUE(other_.force_release("orders/42", held.token()));
   EXPECT_FALSE(other_.find("orders/42").has_value());
-}
-
-TEST_P(force_release_of_rows, with_the_token_of_one_who_has_gone_leaves_the_next_alone) {
-  auto held = locks_.acquire("orders/42", with());
-  const auto gone = held.token();
-  held.release();
-  const auto next = locks_.acquire("orders/42", with());
-  EXPECT_FALSE(other_.force_release("orders/42", gone));
-  EXPECT_EQ(other_.find("orders/42").value().token, next.token());
 }
 
 TEST_P(force_release_of_leases, frees_what_is_released_later) {
