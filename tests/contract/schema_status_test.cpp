@@ -11,6 +11,7 @@
 #include "support/errors.hpp"
 #include "support/next_release.hpp"
 #include "support/recorder.hpp"
+#include "support/strategies.hpp"
 
 namespace rowlock::test {
 namespace {
@@ -85,13 +86,24 @@ TEST_P(status_of_schema, that_was_migrated_fits_and_says_when) {
   }
 }
 
-TEST_P(status_of_schema, that_is_older_tells_what_is_missing) {
+TEST_P(status_of_schema, that_is_older_tells_what_is_missing_and_is_refused_with_the_command) {
   old_.migrate();
   const auto found = next_.schema_status();
   EXPECT_EQ(found.applied, ours_);
   EXPECT_FALSE(found.fits);
   EXPECT_EQ(found.refusal, "");
   EXPECT_EQ(states(next_), ours_and(state::applied, {state::pending}));
+  const auto sentence = "has rowlock's schema " + std::to_string(ours_) + ", but this library expects " +
+                        std::to_string(next_number_) + "; run client::migrate()";
+  for (const auto by : all_strategies) {
+    const lock_options options{.strategy = by};
+    const error_traits as_expected{.is_retryable = false, .says = {sentence}};
+    EXPECT_TRUE(is_error(error_of([&] { return next_.try_acquire("one", options); }), errc::schema_older, as_expected));
+    EXPECT_TRUE(is_error(error_of([&] { return next_.acquire("two", options); }), errc::schema_older, as_expected));
+  }
+  EXPECT_TRUE(throws(errc::schema_older, [&] { next_.check(); }));
+  next_.migrate();
+  for (const auto by : all_strategies) EXPECT_TRUE(next_.try_acquire("one", {.strategy = by}).has_value());
 }
 
 TEST_P(status_of_schema, that_was_run_by_hand_says_so_and_fits) {
@@ -111,14 +123,9 @@ TEST_P(status_of_schema, with_an_edited_file_is_told_and_refused_before_anything
   expected.front() = state::edited;
   EXPECT_EQ(states(next_), expected);
   EXPECT_THAT(next_.schema_status().refusal, HasSubstr("0001_rowlock.sql"));
-  const auto e = error_of([&] {
-    next_.migrate();
-    return true;
-  });
-  ASSERT_TRUE(e.has_value());
-  EXPECT_EQ(e->code(), errc::database_error);
+  const auto e = error_of([&] { next_.migrate(); });
+  ASSERT_TRUE(is_error(e, errc::database_error, {.is_retryable = false}));
   EXPECT_EQ(e->what(), next_.schema_status().refusal);
-  EXPECT_FALSE(e->is_retryable());
   EXPECT_FALSE(db().has_table(table_of_next_schema)) << "the file behind the edited one was run";
 }
 

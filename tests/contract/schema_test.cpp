@@ -2,14 +2,12 @@
 
 #include "contract/contract.hpp"
 #include "support/next_release.hpp"
+#include "support/slowness.hpp"
 
 namespace rowlock::test {
 namespace {
 
-class schema : public contract {
- protected:
-  client connect_next() { return connect_next_release(db().url(), with_room({})); }
-};
+class schema : public contract {};
 ROWLOCK_CONTRACT_SUITE(schema, usual_pairs());
 class schema_of_rows : public schema {};
 ROWLOCK_CONTRACT_SUITE(schema_of_rows, rows(usual_pairs()));
@@ -17,7 +15,7 @@ ROWLOCK_CONTRACT_SUITE(schema_of_rows, rows(usual_pairs()));
 TEST_P(schema, missing_is_an_error_at_first_use_that_names_the_command) {
   auto locks = connect_bare();
   const auto says_so = [](const std::optional<error>& e) {
-    return e.has_value() && e->code() == errc::schema_missing && mentions(e, "migrate") && !e->is_retryable();
+    return is_error(e, errc::schema_missing, {.is_retryable = false, .says = {"migrate"}});
   };
   EXPECT_TRUE(says_so(error_of([&] { return locks.try_acquire("orders/42", with()); })));
   EXPECT_TRUE(says_so(error_of([&] { return locks.acquire("orders/42", with()); }))) << "waiting would not help";
@@ -88,21 +86,6 @@ TEST_P(schema, made_late_or_dropped_or_interrupted_is_noticed_and_can_be_made_ag
   EXPECT_TRUE(can_have(locks, "orders/42")) << "an interrupted run is finished by another";
 }
 
-TEST_P(schema, older_is_refused_with_the_command) {
-  connect().close();
-  auto locks = connect_next();
-  const auto e = error_of([&] { return locks.try_acquire("orders/42", with()); });
-  ASSERT_TRUE(e.has_value());
-  const int ours = next_schema(db().url()) - 1;
-  EXPECT_EQ(e->code(), errc::schema_older) << e->what();
-  EXPECT_FALSE(e->is_retryable());
-  EXPECT_TRUE(mentions(e, "has rowlock's schema " + std::to_string(ours) + ", but this library expects " +
-                              std::to_string(ours + 1) + "; run client::migrate()"))
-      << e->what();
-  locks.migrate();
-  EXPECT_TRUE(can_have(locks, "orders/42"));
-}
-
 // The locks of whoever has not been upgraded yet stay what they were. Those by transactions:
 // tests/server/upgrade_test.cpp.
 TEST_P(schema_of_rows, older_is_brought_up_to_date_while_locks_are_held) {
@@ -110,10 +93,7 @@ TEST_P(schema_of_rows, older_is_brought_up_to_date_while_locks_are_held) {
   auto held = first.acquire("orders/42", with());
   const auto row = db().row("orders/42").value();
   first.acquire("orders/43", with()).release();
-  auto locks = connect_next();
-  EXPECT_TRUE(throws(errc::schema_older, [&] { static_cast<void>(locks.try_acquire("orders/42", with())); }));
-  EXPECT_TRUE(throws(errc::schema_older, [&] { locks.acquire("orders/43", with()).release(); }));
-  EXPECT_TRUE(throws(errc::schema_older, [&] { locks.check(); }));
+  client locks = connect_next_release(db().url(), with_room({}));
   locks.migrate();
   EXPECT_EQ(db().newest_migration(), next_schema(db().url()));
   EXPECT_EQ(db().missing_checksums(), 0);
@@ -137,13 +117,17 @@ TEST_P(schema, each_prefix_has_tables_of_its_own) {
   EXPECT_TRUE(db().has_table("rowlock_lock"));
   EXPECT_TRUE(db().has_table("special_lock"));
   const auto held = usual.acquire("orders/42", with());
-  const auto also = special.try_acquire("orders/42", with());
+  auto also = special.try_acquire("orders/42", with());
   ASSERT_TRUE(also.has_value()) << "two prefixes do not exclude each other";
-  const auto third = special.acquire("orders/43", with());
+  const auto third = special.acquire("orders/43", with({.lease = brisk_lease}));
   EXPECT_EQ(usual.list().size(), 1U);
   EXPECT_EQ(special.list().size(), 2U);
+  EXPECT_TRUE(!GetParam().has_lease || eventually([&] { return special.stats().renewals > 1; }));
+  EXPECT_FALSE(third.lost().stop_requested());
+  EXPECT_NO_THROW(also->release());
+  EXPECT_FALSE(can_have(usual, "orders/42"));
   usual.release_all();
-  EXPECT_FALSE(also->lost().stop_requested());
+  EXPECT_FALSE(third.lost().stop_requested());
 }
 
 TEST_P(schema, the_longest_and_the_shortest_prefix) {
