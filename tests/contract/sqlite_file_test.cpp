@@ -21,6 +21,7 @@
 #include "support/test_thread.hpp"
 #include "testkit/eventually.hpp"
 #include "testkit/temp_folder.hpp"
+#include "testkit/url.hpp"
 
 namespace rowlock::test {
 namespace {
@@ -53,46 +54,34 @@ class sqlite_file : public testing::Test {
   const temp_folder folder_;
 };
 
-TEST_F(sqlite_file, is_made_where_there_is_none_or_is_empty_and_may_be_relative_or_written_with_escapes) {
+TEST_F(sqlite_file, is_made_where_its_url_says_and_may_be_empty_or_have_an_odd_name) {
   const std::string folder = folder_.path().string();
   std::ofstream{folder_ / "empty.db"}.close();
-  const std::pair<std::string, const char*> all[] = {
-      {folder + "/locks.db", "locks.db"},
-      {folder + "/empty.db", "empty.db"},
-      {std::filesystem::relative(folder_ / "relative.db").string(), "relative.db"},
-      {folder + "/%65%73%63%61pe.d%62", "escape.db"}};
-  for (const auto& each : all) {
-    auto locks = open("sqlite:" + each.first);
+  std::vector<std::pair<std::string, std::string>> all{
+      {"sqlite:" + folder + "/locks.db", "locks.db"},
+      {"sqlite:" + folder + "/empty.db", "empty.db"},
+      {"sqlite:" + std::filesystem::relative(folder_ / "relative.db").string(), "relative.db"},
+      {"sqlite:" + folder + "/%65%73%63%61pe.d%62", "escape.db"}};
+  for (const auto* name : {"a b.db", "caf\xc3\xa9.db", "a?b=c.db", "a#b.db", "100%.db", "%41.db", "a&b.db", "a'b.db",
+                           "a:b.db", "a+b.db", "-a.db"})
+    all.emplace_back(sqlite_url((folder_ / name).string()), name);
+  for (const auto& [url, name] : all) {
+    auto locks = open(url);
     locks.migrate();
-    EXPECT_TRUE(std::filesystem::exists(folder_ / each.second)) << each.first;
+    EXPECT_TRUE(std::filesystem::exists(folder_ / name)) << url;
     const auto held = locks.acquire("orders/42");
-    EXPECT_TRUE(sqlite_database{folder_ / each.second}.row("orders/42").has_value()) << each.first;
+    EXPECT_TRUE(sqlite_database{folder_ / name}.row("orders/42").has_value()) << url;
   }
 }
 
 TEST_F(sqlite_file, in_a_missing_folder_or_that_is_a_folder_is_an_error) {
   const auto file = folder_ / "missing/locks.db";
-  const auto e = error_of_first_use("sqlite:" + file.string());
-  ASSERT_TRUE(e.has_value());
-  EXPECT_EQ(e->code(), errc::connection_failed) << e->what();
-  EXPECT_TRUE(mentions(e, file.string())) << e->what();
+  const auto of_missing = error_of_first_use("sqlite:" + file.string());
+  EXPECT_TRUE(is_error(of_missing, errc::connection_failed, {.says = {file.string()}}));
   EXPECT_FALSE(std::filesystem::exists(file.parent_path()));
   const auto of_folder = error_of_first_use("sqlite:" + folder_.path().string());
   ASSERT_TRUE(of_folder.has_value());
   EXPECT_TRUE(of_folder->code() == errc::connection_failed || of_folder->code() == errc::database_error);
-}
-
-TEST_F(sqlite_file, may_have_an_odd_name) {
-  for (const auto* name : {"a b.db", "caf\xc3\xa9.db", "a?b=c.db", "a#b.db", "100%.db", "%41.db", "a&b.db", "a'b.db",
-                           "a:b.db", "a+b.db", "-a.db"}) {
-    const temp_folder folder;
-    sqlite_database file{folder / name};
-    auto locks = open(file.url());
-    locks.migrate();
-    const auto held = locks.acquire("orders/42");
-    EXPECT_TRUE(std::filesystem::exists(folder / name)) << name;
-    EXPECT_TRUE(file.row("orders/42").has_value()) << name;
-  }
 }
 
 TEST_F(sqlite_file, two_urls_of_one_file_are_one_database) {
@@ -108,9 +97,7 @@ TEST_F(sqlite_file, that_is_no_database_is_an_error_and_stays_as_it_is) {
   const std::string text = std::string(4096, 'x') + "this is no database";
   std::ofstream{file} << text;
   const auto e = error_of_first_use("sqlite:" + file.string());
-  ASSERT_TRUE(e.has_value());
-  EXPECT_EQ(e->code(), errc::database_error) << e->what();
-  EXPECT_FALSE(e->is_retryable());
+  ASSERT_TRUE(is_error(e, errc::database_error, {.is_retryable = false}));
   EXPECT_NE(e->native_code(), 0);
   std::ifstream back{file};
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>{back}, {}), text);
@@ -173,6 +160,16 @@ TEST_F(sqlite_file, a_table_of_that_name_that_is_somebody_elses_is_an_error) {
 /// A file that is taken away from whoever has it open.
 class sqlite_file_taken_away : public testing::Test {
  protected:
+  sqlite_file_taken_away() { locks_.migrate(); }
+
+  /// Moves the folder of the file away, and makes tables in another file of the same name.
+  client replace_folder() const {
+    std::filesystem::rename(in_, folder_ / "away");
+    std::filesystem::create_directory(in_);
+    auto others = open(url_);
+    others.migrate();
+    return others;
+  }
   static void expect_lost_by_holder(const held_lock& held) {
     EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
     EXPECT_NE(held.why_lost(), loss_reason::unreachable) << "it was noticed before the end of the lease";
@@ -182,15 +179,15 @@ class sqlite_file_taken_away : public testing::Test {
   const std::filesystem::path in_ = folder_ / "place";
   const std::filesystem::path file_ = in_ / "locks.db";
   const bool is_made_ = std::filesystem::create_directory(in_);
+  const std::string url_ = "sqlite:" + file_.string();
   recorder told_;
-  client locks_ = client::connect("sqlite:" + file_.string(), {.observer = told_.observer()});
+  client locks_ = client::connect(url_, {.observer = told_.observer()});
 };
 
 TEST_F(sqlite_file_taken_away, by_deleting_it_ends_every_lock_in_it) {
-  locks_.migrate();
   const auto held = locks_.acquire("orders/42", {.lease = 6s});
   for (const auto* each : {"", "-wal", "-shm"}) std::filesystem::remove(file_.string() + each);
-  auto others = open("sqlite:" + file_.string());
+  auto others = open(url_);
   others.migrate();
   const auto next = others.try_acquire("orders/42");
   EXPECT_TRUE(next.has_value());
@@ -225,13 +222,9 @@ TEST_F(sqlite_file_taken_away, but_for_its_log_is_opened_anew) {
 }
 
 TEST_F(sqlite_file_taken_away, with_its_folder_ends_every_lock_in_it) {
-  locks_.migrate();
   const auto held = locks_.acquire("orders/42", {.lease = 6s});
   const auto by_transaction = locks_.acquire("orders/43", {.strategy = strategy::for_update});
-  std::filesystem::rename(in_, folder_ / "away");
-  std::filesystem::create_directory(in_);
-  auto others = open("sqlite:" + file_.string());
-  others.migrate();
+  auto others = replace_folder();
   expect_lost_by_holder(held);
   EXPECT_TRUE(others.try_acquire("orders/43").has_value());
   EXPECT_TRUE(eventually([&] { return by_transaction.lost().stop_requested(); }));
@@ -239,7 +232,6 @@ TEST_F(sqlite_file_taken_away, with_its_folder_ends_every_lock_in_it) {
 
 // What is in the copy counts: others find it there.
 TEST_F(sqlite_file_taken_away, by_a_copy_of_it_goes_on_in_the_copy) {
-  locks_.migrate();
   auto held = locks_.acquire("orders/42", {.lease = 3s});
   run_sql(file_, "VACUUM INTO '" + (in_ / "copy.db").string() + "'");
   for (const auto* each : {"-wal", "-shm"}) std::filesystem::remove(file_.string() + each);
@@ -248,22 +240,18 @@ TEST_F(sqlite_file_taken_away, by_a_copy_of_it_goes_on_in_the_copy) {
   const auto ends = copy.row("orders/42").value().expires_at;
   EXPECT_TRUE(eventually([&] { return copy.row("orders/42").value().expires_at > ends; })) << "it is renewed there";
   EXPECT_FALSE(held.lost().stop_requested());
-  auto others = open("sqlite:" + file_.string());
+  auto others = open(url_);
   EXPECT_FALSE(others.try_acquire("orders/42").has_value());
   EXPECT_NO_THROW(held.release());
   EXPECT_TRUE(others.try_acquire("orders/42").has_value());
 }
 
 TEST_F(sqlite_file_taken_away, lets_a_waiter_wait_in_the_new_one) {
-  locks_.migrate();
   const auto held = locks_.acquire("orders/42", {.lease = 10min, .renew = false});
-  auto waiting = open("sqlite:" + file_.string());
+  auto waiting = open(url_);
   background waiter{[&](std::stop_token stop) { return waiting.acquire("orders/42", {}, std::move(stop)).token(); }};
   ASSERT_TRUE(eventually([&] { return locks_.waiters("orders/42").size() == 1; }));
-  std::filesystem::rename(in_, folder_ / "away");
-  std::filesystem::create_directory(in_);
-  auto others = open("sqlite:" + file_.string());
-  others.migrate();
+  const auto others = replace_folder();
   EXPECT_TRUE(eventually([&] { return waiter.is_done_within(1ms); }));
 }
 
@@ -282,16 +270,12 @@ TEST(sqlite_memory, serves_many_threads_of_its_client) {
   auto locks = open("sqlite::memory:");
   locks.migrate();
   int unprotected = 0;
-  {
-    std::vector<test_thread> threads;
-    for (int t = 0; t < 6; ++t)
-      threads.emplace_back([&] {
-        for (int i = 0; i < 20; ++i) {
-          const auto held = locks.acquire("orders/42");
-          ++unprotected;
-        }
-      });
-  }
+  on_threads(6, [&](int) {
+    for (int i = 0; i < 20; ++i) {
+      const auto held = locks.acquire("orders/42");
+      ++unprotected;
+    }
+  });
   EXPECT_EQ(unprotected, 120);
 }
 
