@@ -131,6 +131,21 @@ class proxy_test : public server_test {
   tcp_proxy proxy_{db().host(), db().port()};
 };
 
+/// What happens to one request on its way, or to its answer: a parameter for suites with a proxy.
+struct lost_request {
+  const char* name;
+  tcp_proxy::action how;
+
+  bool reaches_server() const {
+    return how == tcp_proxy::action::cut_after || how == tcp_proxy::action::black_hole_after;
+  }
+  friend std::ostream& operator<<(std::ostream& out, const lost_request& l) { return out << l.name; }
+};
+inline constexpr lost_request lost_requests[] = {{"cut_before", tcp_proxy::action::cut_before},
+                                                 {"cut_after", tcp_proxy::action::cut_after},
+                                                 {"black_hole_before", tcp_proxy::action::black_hole_before},
+                                                 {"black_hole_after", tcp_proxy::action::black_hole_after}};
+
 /// A suite for ROWLOCK_SUITE_ON_EACH_SERVER.
 template <class Test>
 class on_each : public Test, public testing::WithParamInterface<server_kind> {
