@@ -1,6 +1,5 @@
 #include "server/server_test.hpp"
 #include "support/late_machine.hpp"
-#include "support/slowness.hpp"
 
 namespace rowlock::test {
 namespace {
@@ -57,28 +56,39 @@ TEST_P(restarted_server, grants_larger_tokens_after_a_crash_that_forgot_a_releas
   EXPECT_GT(next->token(), before);
 }
 
-TEST_P(restarted_server, that_stays_away_loses_its_leases_in_time) {
-  const recorder told;
-  auto locks = connect({.observer = told.observer()});
-  const auto held = locks.acquire("orders/42", {.lease = 2s});
-  const late_machine machine;
-  server->stop();
-  const stopwatch watch;
-  ASSERT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
-  EXPECT_LT(watch.elapsed(), 2s + machine.by());
-  EXPECT_EQ(held.why_lost(), loss_reason::unreachable);
-  EXPECT_TRUE(eventually([&] { return told.lost("orders/42"); }));
-  const auto failed = told.all<events::renewal_failed>();
-  ASSERT_GE(failed.size(), 1U);
-  EXPECT_EQ(failed[0].name.view(), "orders/42");
-  EXPECT_EQ(failed[0].token, held.token());
-  EXPECT_GT(failed[0].left, 0s);
-  EXPECT_EQ(locks.stats().renewal_failures, failed.size());
-  server->start();
-  const auto next = locks.try_acquire_for("orders/42", soon_after_a_restart);
-  ASSERT_TRUE(next.has_value()) << "the same client goes on";
-  EXPECT_GT(next->token(), held.token());
-  EXPECT_TRUE(is_held_by("orders/42", *next));
+TEST_P(restarted_server, that_is_stopped_or_frozen_loses_its_leases_and_lets_clients_close_in_time) {
+  for (const bool is_frozen : {false, true}) {
+    SCOPED_TRACE(is_frozen);
+    const recorder told;
+    auto locks = connect({.observer = told.observer()});
+    auto other = connect();
+    const auto held = locks.acquire("orders/42", {.lease = 2s});
+    const auto kept = other.acquire(is_frozen ? "frozen" : "stopped", {.lease = long_lease});
+    const late_machine machine;
+    auto ice = is_frozen ? server->freeze() : nullptr;
+    if (!is_frozen) server->stop();
+    const stopwatch watch;
+    ASSERT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
+    EXPECT_LT(watch.elapsed(), 2s + (is_frozen ? 0s : machine.by())) << "before the lease ends";
+    EXPECT_EQ(held.why_lost(), loss_reason::unreachable);
+    EXPECT_TRUE(eventually([&] { return told.lost("orders/42"); }));
+    const auto failed = told.all<events::renewal_failed>();
+    ASSERT_GE(failed.size(), 1U);
+    EXPECT_EQ(failed[0].name.view(), "orders/42");
+    EXPECT_EQ(failed[0].token, held.token());
+    EXPECT_GT(failed[0].left, 0s);
+    EXPECT_TRUE(
+        eventually([&] { return locks.stats().renewal_failures == told.all<events::renewal_failed>().size(); }));
+    const stopwatch closing;
+    other.close();
+    EXPECT_LT(closing.elapsed(), short_call + slack());
+    EXPECT_EQ(kept.why_lost(), loss_reason::client_closed);
+    is_frozen ? ice.reset() : server->start();
+    const auto next = locks.try_acquire_for("orders/42", soon_after_a_restart);
+    ASSERT_TRUE(next.has_value()) << "the same client goes on";
+    EXPECT_GT(next->token(), held.token());
+    EXPECT_TRUE(is_held_by("orders/42", *next));
+  }
 }
 
 TEST_P(restarted_server, that_is_away_fails_calls_that_may_be_repeated) {
@@ -112,17 +122,14 @@ TEST_P(restarted_server, keeps_its_queue) {
   const lock_options fair{.lease = 20s, .fairness = fairness::fifo};
   for (const bool crashes : {false, true}) {
     auto theirs = locks.acquire("orders/42", fair);
-    background one{[&](std::stop_token stop) { return second.acquire("orders/42", fair, std::move(stop)); }};
+    background one{waiting(second, fair)};
     ASSERT_TRUE(is_waited_for("orders/42"));
-    background two{[&](std::stop_token stop) { return third.acquire("orders/42", fair, std::move(stop)); }};
+    background two{waiting(third, fair)};
     ASSERT_TRUE(is_waited_for("orders/42", 2));
     restart(crashes);
     EXPECT_TRUE(is_waited_for("orders/42", 2)) << "as before, or anew";
     EXPECT_TRUE(is_held_by("orders/42", theirs));
-    error_of([&] {
-      theirs.release();  // what fails is made up for
-      return true;
-    });
+    error_of([&] { theirs.release(); });  // what fails is made up for
     // A crash may forget tickets, and with them who came first.
     EXPECT_TRUE(eventually(soon_after_a_restart, [&] { return one.is_done_within(1ms) || two.is_done_within(1ms); }));
     auto& first = one.is_done_within(1ms) ? one : two;
@@ -144,11 +151,8 @@ TEST_P(restarted_server, is_told_of_releases_that_it_missed) {
   EXPECT_TRUE(eventually(soon_after_a_restart, [&] { return is_vacant("orders/42"); }));
 }
 
-/// All its processes are stopped: connections are accepted, and nothing answers.
-class frozen_server : public restarted_server {};
-ROWLOCK_SUITE_ON_EACH_SERVER(frozen_server);
-
-TEST_P(frozen_server, ends_calls_in_time_and_leaves_no_lock_behind) {
+// Connections are accepted, and nothing answers.
+TEST_P(restarted_server, that_is_frozen_ends_calls_in_time_and_leaves_no_lock_behind) {
   auto locks = connect();
   auto in_the_way = server->freeze();
   const stopwatch watch;
@@ -159,31 +163,6 @@ TEST_P(frozen_server, ends_calls_in_time_and_leaves_no_lock_behind) {
   EXPECT_TRUE(eventually(soon_after_a_restart,
                          [&] { return locks.try_acquire_for("orders/42", soon_after_a_restart).has_value(); }));
   EXPECT_TRUE(eventually(soon_after_a_restart, [&] { return is_vacant("orders/42"); }));
-}
-
-TEST_P(frozen_server, loses_leases_in_time) {
-  auto locks = connect();
-  const auto held = locks.acquire("orders/42", {.lease = 2s});
-  auto in_the_way = server->freeze();
-  const stopwatch watch;
-  ASSERT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
-  EXPECT_LT(watch.elapsed(), 2s) << "before the lease ends";
-  EXPECT_EQ(held.why_lost(), loss_reason::unreachable);
-  in_the_way.reset();
-  const auto next = locks.try_acquire_for("orders/42", soon_after_a_restart);
-  ASSERT_TRUE(next.has_value());
-  EXPECT_GT(next->token(), held.token());
-  EXPECT_TRUE(is_held_by("orders/42", *next));
-}
-
-TEST_P(frozen_server, lets_a_client_close_in_time) {
-  auto locks = connect();
-  const auto held = locks.acquire("orders/42", {.lease = long_lease});
-  const auto in_the_way = server->freeze();
-  const stopwatch watch;
-  locks.close();
-  EXPECT_LT(watch.elapsed(), short_call + slack());
-  EXPECT_EQ(held.why_lost(), loss_reason::client_closed);
 }
 
 }  // namespace
