@@ -91,33 +91,35 @@ using std::chrono::March;
 using std::chrono::October;
 
 // tests/unit/period_test.cpp has the periods of more zones.
-TEST_P(stepped_job, by_local_time_succeeds_once_on_the_day_whose_half_past_two_is_skipped) {
+TEST_P(stepped_job, by_local_time_succeeds_once_a_day_also_where_half_past_two_is_skipped_or_comes_twice) {
   const job_options due{.every = 24h, .at = 2h + 30min, .time_zone = "Europe/Berlin", .early_by = 0s, .wait = 10s};
-  const auto day = std::chrono::year{2027} / March / 28;
-  const auto saturday = fires(locks_, at(day, 0h + 59min), due);
-  EXPECT_EQ(saturday.what, job_status::succeeded);
-  const auto sunday = fires(other_, at(day, 1h + 1min), due);
-  EXPECT_EQ(sunday.what, job_status::succeeded) << "3:01 in summer time";
-  EXPECT_EQ(saturday.run.value().period_end, at(day, 1h)) << "where 2:30 would have been";
-  EXPECT_EQ(sunday.run.value().period_begin, at(day, 1h));
-  EXPECT_EQ(sunday.run.value().period_end, at(day, 24h + 30min));
-  EXPECT_EQ(fires(locks_, at(day, 24h + 29min), due).what, job_status::already_succeeded) << "2:29 the next day";
-  EXPECT_EQ(fires(locks_, at(day, 24h + 31min), due).what, job_status::succeeded);
-  EXPECT_EQ(runs(), 3U);
-}
-
-TEST_P(stepped_job, by_local_time_succeeds_once_in_the_night_that_has_half_past_two_twice) {
-  const job_options due{.every = 24h, .at = 2h + 30min, .time_zone = "Europe/Berlin", .early_by = 0s, .wait = 10s};
-  const auto day = std::chrono::year{2027} / October / 31;
-  EXPECT_EQ(fires(locks_, at(day, 0h + 29min), due).what, job_status::succeeded);
-  const auto first = fires(locks_, at(day, 0h + 31min), due);
-  EXPECT_EQ(first.what, job_status::succeeded);
-  EXPECT_EQ(first.run.value().period_begin, at(day, 30min));
-  EXPECT_EQ(first.run.value().period_end, at(day, 25h + 30min));
-  EXPECT_EQ(fires(other_, at(day, 1h + 31min), due).what, job_status::already_succeeded) << "it is 2:31 again";
-  EXPECT_EQ(fires(other_, at(day, 25h + 29min), due).what, job_status::already_succeeded);
-  EXPECT_EQ(fires(other_, at(day, 25h + 31min), due).what, job_status::succeeded);
-  EXPECT_EQ(runs(), 3U);
+  const auto skipped = std::chrono::year{2027} / March / 28;
+  const auto twice = std::chrono::year{2027} / October / 31;
+  constexpr auto succeeded = job_status::succeeded;
+  constexpr auto already = job_status::already_succeeded;
+  struct {
+    std::chrono::year_month_day day;
+    std::chrono::minutes time;
+    job_status what;
+    std::chrono::minutes begin;
+    std::chrono::minutes end;
+  } const firings[] = {{skipped, 0h + 59min, succeeded, -22h - 30min, 1h},  // ends where 2:30 would have been
+                       {skipped, 1h + 1min, succeeded, 1h, 24h + 30min},    // 3:01 in summer time
+                       {skipped, 24h + 29min, already, 1h, 24h + 30min},    // 2:29 the next day
+                       {skipped, 24h + 31min, succeeded, 24h + 30min, 48h + 30min},
+                       {twice, 0h + 29min, succeeded, -23h - 30min, 30min},
+                       {twice, 0h + 31min, succeeded, 30min, 25h + 30min},
+                       {twice, 1h + 31min, already, 30min, 25h + 30min},  // it is 2:31 again
+                       {twice, 25h + 29min, already, 30min, 25h + 30min},
+                       {twice, 25h + 31min, succeeded, 25h + 30min, 49h + 30min}};
+  for (const auto& each : firings) {
+    SCOPED_TRACE(&each - firings);
+    const auto out = fires((&each - firings) % 2 == 0 ? locks_ : other_, at(each.day, each.time), due);
+    EXPECT_EQ(out.what, each.what);
+    EXPECT_EQ(out.run.value().period_begin, at(each.day, each.begin));
+    EXPECT_EQ(out.run.value().period_end, at(each.day, each.end));
+  }
+  EXPECT_EQ(runs(), 6U);
 }
 
 TEST_P(stepped_job, has_a_period_on_a_leap_day) {
@@ -197,17 +199,12 @@ TEST_P(stepped, forward_takes_a_member_from_a_quorum_and_not_the_name) {
   EXPECT_FALSE(theirs.try_acquire());
 }
 
-TEST_P(stepped, forward_leaves_a_lease_that_outlasts_it) {
-  const auto held = locks_.acquire("orders/42", {.lease = 2h});
-  machine.step(1h);
-  EXPECT_FALSE(other_.try_acquire("orders/42").has_value());
-  EXPECT_FALSE(held.lost().stop_requested());
-}
-
-// Whoever has granted it.
-TEST_P(stepped, forward_leaves_a_lease_that_a_release_has_granted) {
+TEST_P(stepped, forward_leaves_a_lease_that_outlasts_it_also_if_a_release_has_granted_it) {
   for (const auto order : {fairness::fifo, fairness::unfair}) {
     auto held = locks_.acquire("orders/42", {.lease = 2h});
+    machine.step(1h);
+    EXPECT_FALSE(other_.try_acquire("orders/42").has_value());
+    EXPECT_FALSE(held.lost().stop_requested());
     background waiter{waiting(other_, {.lease = 2h, .fairness = order})};
     ASSERT_TRUE(is_waited_for("orders/42"));
     ASSERT_TRUE(eventually([&] { return is_marked(); }));
