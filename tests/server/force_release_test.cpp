@@ -17,16 +17,6 @@ class force_release_by_another_role : public on_each_server {
 };
 ROWLOCK_SUITE_ON_EACH_SERVER(force_release_by_another_role);
 
-TEST_P(force_release_by_another_role, frees_its_leases) {
-  auto guest = connect_guest();
-  auto locks = connect();
-  const auto held = locks.acquire("orders/42", {.lease = 3s});
-  EXPECT_TRUE(guest.force_release("orders/42"));
-  EXPECT_TRUE(guest.try_acquire("orders/42").has_value());
-  EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
-  EXPECT_EQ(held.why_lost(), loss_reason::forced);
-}
-
 TEST_P(force_release_by_another_role, does_not_end_its_sessions_and_names_them) {
   db().let_see_locks(db().guest());
   auto guest = connect_guest();
@@ -44,15 +34,19 @@ TEST_P(force_release_by_another_role, does_not_end_its_sessions_and_names_them) 
   EXPECT_TRUE(guest.find("orders/42").has_value());
 }
 
-TEST_P(force_release_by_another_role, ends_its_sessions_where_that_was_granted) {
+TEST_P(force_release_by_another_role, frees_its_leases_and_ends_its_sessions_where_that_was_granted) {
   auto locks = connect();
-  db().let_end_sessions(db().guest());
-  auto guest = connect_guest();
-  const auto held = locks.acquire("orders/42", {.strategy = strategy::for_update});
-  EXPECT_TRUE(guest.force_release("orders/42"));
-  EXPECT_TRUE(guest.try_acquire("orders/42").has_value());
-  EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
-  EXPECT_EQ(held.why_lost(), loss_reason::session_ended);
+  for (const auto by : {strategy::unique_index, strategy::for_update}) {
+    const bool has_session = by == strategy::for_update;
+    if (has_session) db().let_end_sessions(db().guest());
+    auto guest = connect_guest();
+    const auto held =
+        has_session ? locks.acquire("orders/42", {.strategy = by}) : locks.acquire("orders/42", {.lease = 3s});
+    EXPECT_TRUE(guest.force_release("orders/42"));
+    EXPECT_TRUE(guest.try_acquire("orders/42").has_value());
+    EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
+    EXPECT_EQ(held.why_lost(), has_session ? loss_reason::session_ended : loss_reason::forced);
+  }
 }
 
 class force_release_of_what_others_do : public on_each_server {

@@ -1,7 +1,6 @@
 #include <atomic>
 
 #include "server/server_test.hpp"
-#include "support/slowness.hpp"
 #include "support/test_thread.hpp"
 
 namespace rowlock::test {
@@ -16,20 +15,21 @@ class pinned_row : public on_each_server {
 };
 ROWLOCK_SUITE_ON_EACH_SERVER(pinned_row);
 
-TEST_P(pinned_row, is_released_when_the_pin_is_gone) {
+TEST_P(pinned_row, or_a_locked_one_is_released_when_it_is_free) {
   const recorder told;
   auto locks = connect({.observer = told.observer()});
-  for (const bool by_destructor : {false, true}) {
-    SCOPED_TRACE(by_destructor);
-    auto held = locks.acquire("orders/42", {.lease = long_lease});
-    const auto lost = held.lost();
-    auto in_the_way = pin();
-    EXPECT_NO_THROW(by_destructor ? static_cast<void>(held = held_lock{}) : held.release());
-    EXPECT_FALSE(is_vacant("orders/42")) << "a pin keeps the owner there";
-    in_the_way.reset();
-    EXPECT_TRUE(eventually(soon, [&] { return is_vacant("orders/42"); }));
-    EXPECT_FALSE(lost.stop_requested());
-  }
+  for (const bool is_pinned : {true, false})
+    for (const bool by_destructor : {false, true}) {
+      SCOPED_TRACE(testing::Message() << is_pinned << by_destructor);
+      auto held = locks.acquire("orders/42", {.lease = long_lease});
+      const auto lost = held.lost();
+      auto in_the_way = is_pinned ? pin() : db().row_locked("orders/42");
+      EXPECT_NO_THROW(by_destructor ? static_cast<void>(held = held_lock{}) : held.release());
+      EXPECT_FALSE(is_vacant("orders/42")) << "the owner is there until then";
+      in_the_way.reset();
+      EXPECT_TRUE(eventually(soon, [&] { return is_vacant("orders/42"); }));
+      EXPECT_FALSE(lost.stop_requested());
+    }
   EXPECT_TRUE(told.failures().empty());
 }
 
@@ -80,10 +80,7 @@ TEST_P(pinned_row, does_not_delay_other_names) {
   EXPECT_TRUE(locks_.try_acquire("orders/43").has_value());
 }
 
-class locked_row : public on_each_server {
- protected:
-  client locks_ = connect();
-};
+class locked_row : public pinned_row {};
 ROWLOCK_SUITE_ON_EACH_SERVER(locked_row);
 
 TEST_P(locked_row, is_renewed_when_it_is_free_within_the_lease) {
@@ -110,14 +107,6 @@ TEST_P(locked_row, cannot_be_extended_and_is_still_held) {
   EXPECT_TRUE(throws(errc::call_timed_out, [&] { held.extend(2 * long_lease); }));
   in_the_way.reset();
   EXPECT_NO_THROW(held.extend(long_lease));
-}
-
-TEST_P(locked_row, is_released_when_it_is_free) {
-  auto held = locks_.acquire("orders/42", {.lease = long_lease});
-  auto in_the_way = db().row_locked("orders/42");
-  EXPECT_NO_THROW(held.release());
-  in_the_way.reset();
-  EXPECT_TRUE(eventually(soon, [&] { return is_vacant("orders/42"); }));
 }
 
 // As by a statement of another client, until it is committed: nobody holds the name.
