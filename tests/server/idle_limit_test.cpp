@@ -18,15 +18,6 @@ constexpr idle_limit idle_limits[] = {{"postgresql", "idle_in_transaction_sessio
                                       {"mysql", "idle_transaction_timeout", "1"},
                                       {"mysql", "idle_write_transaction_timeout", "1"}};
 
-/// Those of the servers that are compiled in.
-std::vector<std::tuple<server_kind, idle_limit>> all_limits() {
-  std::vector<std::tuple<server_kind, idle_limit>> out;
-  for (const auto& kind : servers_for_defaults())
-    for (const auto& one : idle_limits)
-      if (std::string_view{kind.name} == one.server) out.emplace_back(kind, one);
-  return out;
-}
-
 /// A lock by for_update has its own limit, client_options::transaction_limit, and relies on no default.
 class with_idle_limit : public on_each_with<server_test, idle_limit> {
  protected:
@@ -49,7 +40,7 @@ class with_idle_limit : public on_each_with<server_test, idle_limit> {
 
   std::unique_ptr<obstacle> default_;
 };
-INSTANTIATE_TEST_SUITE_P(a, with_idle_limit, testing::ValuesIn(all_limits()), server_name_and<idle_limit>);
+ROWLOCK_SUITE_WITH_EACH_DEFAULT(with_idle_limit, idle_limits);
 
 TEST_P(with_idle_limit, a_lock_by_transaction_is_held_for_longer) {
   auto locks = connect();

@@ -48,15 +48,6 @@ constexpr server_default server_defaults[] = {
     {mysql, "odd_start", "init_connect", "'SET autocommit = 0, NAMES latin1, sql_auto_is_null = 1'"},
     {mysql, "another_database", "init_connect", "'USE information_schema'"}};
 
-/// Those of the servers that are compiled in.
-std::vector<std::tuple<server_kind, server_default>> all_defaults() {
-  std::vector<std::tuple<server_kind, server_default>> out;
-  for (const auto& kind : servers_for_defaults())
-    for (const auto& one : server_defaults)
-      if (kind.name == one.server) out.emplace_back(kind, one);
-  return out;
-}
-
 class with_default : public on_each_with<server_test, server_default> {
  protected:
   void SetUp() override {
@@ -67,7 +58,7 @@ class with_default : public on_each_with<server_test, server_default> {
  private:
   std::unique_ptr<obstacle> default_;
 };
-INSTANTIATE_TEST_SUITE_P(a, with_default, testing::ValuesIn(all_defaults()), server_name_and<server_default>);
+ROWLOCK_SUITE_WITH_EACH_DEFAULT(with_default, server_defaults);
 
 TEST_P(with_default, a_lock_lives_as_without) {
   auto locks = connect();
@@ -104,34 +95,13 @@ TEST_P(with_default, a_lease_ends_when_it_should) {
 TEST_P(with_default, threads_take_turns) {
   auto locks = connect();
   int counter = 0;
-  {
-    std::vector<test_thread> threads;
-    for (int i = 0; i < 8; ++i)
-      threads.emplace_back([&] {
-        for (int round = 0; round < 10; ++round) {
-          const auto held = locks.acquire("counter");
-          ++counter;
-        }
-      });
-  }
+  on_threads(8, [&](int) {
+    for (int round = 0; round < 10; ++round) {
+      const auto held = locks.acquire("counter");
+      ++counter;
+    }
+  });
   EXPECT_EQ(counter, 80);
-}
-
-class tables : public on_each_server {};
-ROWLOCK_SUITE_ON_EACH_SERVER(tables);
-
-TEST_P(tables, of_two_prefixes_are_two) {
-  auto one = connect();
-  auto two = connect({.table_prefix = "second_"});
-  const auto held = one.acquire("orders/42", {.lease = 2s});
-  auto also = two.try_acquire("orders/42", {.lease = 2s});
-  ASSERT_TRUE(also.has_value());
-  EXPECT_TRUE(db().has_table("second_lock"));
-  EXPECT_EQ(db().number("SELECT count(*) FROM second_lock WHERE owner IS NOT NULL"), 1);
-  EXPECT_TRUE(is_renewed("orders/42"));
-  EXPECT_FALSE(also->lost().stop_requested());
-  EXPECT_NO_THROW(also->release());
-  EXPECT_TRUE(is_held_by("orders/42", held));
 }
 
 }  // namespace

@@ -57,4 +57,17 @@ std::string server_name_and(const testing::TestParamInfo<std::tuple<server_kind,
   INSTANTIATE_TEST_SUITE_P(on, suite, testing::Combine(testing::ValuesIn(servers()), testing::ValuesIn(values)), \
                            server_name_and<std::remove_cvref_t<decltype((values)[0])>>)
 
+/// Each of the defaults with the server that it names, if that is compiled in.
+template <class Default, std::size_t number>
+auto on_its_server(const Default (&all)[number]) {
+  std::vector<std::tuple<server_kind, Default>> out;
+  for (const auto& kind : servers_for_defaults())
+    for (const auto& one : all)
+      if (kind.name == one.server) out.emplace_back(kind, one);
+  return out;
+}
+#define ROWLOCK_SUITE_WITH_EACH_DEFAULT(suite, defaults)                         \
+  INSTANTIATE_TEST_SUITE_P(a, suite, testing::ValuesIn(on_its_server(defaults)), \
+                           server_name_and<std::remove_cvref_t<decltype((defaults)[0])>>)
+
 }  // namespace rowlock::test
