@@ -10,6 +10,7 @@ namespace {
 class connect_messages : public on_each_server {
  protected:
   bool is_postgresql() const { return is_on("postgresql"); }
+  bool is_mariadb() { return db().text("SELECT version()").find("MariaDB") != std::string::npos; }
 
   static std::string in_regex(const std::string& text) {
     std::string out;
@@ -22,10 +23,7 @@ class connect_messages : public on_each_server {
 
   /// "PostgreSQL (db:5432/shop)"; before it has answered, a MariaDB counts as MySQL.
   std::string server(const std::string& database, bool has_answered) {
-    const std::string kind = is_postgresql() ? "PostgreSQL"
-                             : has_answered && db().text("SELECT version()").find("MariaDB") != std::string::npos
-                                 ? "MariaDB"
-                                 : "MySQL";
+    const std::string kind = is_postgresql() ? "PostgreSQL" : has_answered && is_mariadb() ? "MariaDB" : "MySQL";
     return in_regex(kind + " (" + db().host() + ":" + std::to_string(db().port()) + "/" + database + ")");
   }
 
@@ -86,9 +84,8 @@ TEST_P(connect_messages, of_a_schema_in_which_nothing_may_be_made) {
 }
 
 TEST_P(connect_messages, of_encryption_that_is_asked_for_where_there_is_none) {
-  const bool is_mariadb = !is_postgresql() && db().text("SELECT version()").find("MariaDB") != std::string::npos;
   const bool encrypts = is_postgresql() ? db().text("SHOW ssl") == "on"
-                        : is_mariadb    ? db().number("SELECT @@have_ssl = 'YES'") == 1
+                        : is_mariadb()  ? db().number("SELECT @@have_ssl = 'YES'") == 1
                                         : db().number("SELECT @@ssl_cert <> ''") == 1;
   if (encrypts) GTEST_SKIP() << "this server encrypts";
   const std::vector<std::string> modes =

@@ -1,11 +1,13 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
+
+#include "support/loopback.hpp"
 
 namespace rowlock::test {
 
@@ -14,31 +16,29 @@ class greeting_server {
  public:
   class line {
    public:
-    line(int descriptor, std::stop_token stop) : descriptor_{descriptor}, stop_{std::move(stop)} {}
+    line(file_descriptor socket, std::stop_token stop) : socket_{std::move(socket)}, stop_{std::move(stop)} {}
 
     void say(std::string_view bytes) const;
     /// What the client says next; empty where it has gone.
     std::string hear() const;
 
    private:
-    int descriptor_;
+    file_descriptor socket_;
     std::stop_token stop_;
   };
 
-  explicit greeting_server(std::function<void(const line&)> play);
+  explicit greeting_server(std::function<void(const line&)> play) : play_{std::move(play)} {}
   greeting_server(const greeting_server&) = delete;
   greeting_server& operator=(const greeting_server&) = delete;
-  ~greeting_server();
 
-  std::uint16_t port() const noexcept { return port_; }
+  std::uint16_t port() const { return port_of(listener_); }
 
  private:
   void serve(const std::stop_token& stop) const;
 
   std::function<void(const line&)> play_;
-  int listener_;
-  std::uint16_t port_ = 0;
-  std::jthread thread_;
+  file_descriptor listener_ = listening_socket(1);
+  std::jthread thread_{[this](const std::stop_token& stop) { serve(stop); }};
 };
 
 }  // namespace rowlock::test

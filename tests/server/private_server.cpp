@@ -1,11 +1,8 @@
 #include "server/private_server.hpp"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <pwd.h>
 #include <signal.h>
 #include <spawn.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,6 +11,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "support/loopback.hpp"
 #include "support/program.hpp"
 #include "testkit/child.hpp"
 #include "testkit/eventually.hpp"
@@ -30,29 +28,12 @@ const passwd& entry_of(const std::string& user) {
   return *found;
 }
 
-class frozen : public obstacle {
- public:
-  explicit frozen(std::vector<pid_t> pids) : pids_{std::move(pids)} {}
-  ~frozen() override {
-    for (const auto pid : pids_) ::kill(pid, SIGCONT);
-  }
-
- private:
-  std::vector<pid_t> pids_;
-};
-
 bool is_free(std::uint16_t port) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = ::htons(port);
-  address.sin_addr.s_addr = ::htonl(INADDR_LOOPBACK);
-  const int descriptor = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const auto socket = tcp_socket();
   const int on = 1;
-  ::setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  auto* const generic = reinterpret_cast<sockaddr*>(&address);  // NOLINT: the sockets' interface is that of C
-  const bool out = ::bind(descriptor, generic, sizeof address) == 0;
-  ::close(descriptor);
-  return out;
+  ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  const auto address = loopback(port);
+  return ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
 }
 
 }  // namespace
@@ -92,7 +73,9 @@ std::unique_ptr<obstacle> private_server::freeze() {
   stop_first_process();
   const auto all = processes();
   for (const auto pid : all) ::kill(pid, SIGSTOP);
-  return std::make_unique<frozen>(all);
+  return obstacle_until([all] {
+    for (const auto pid : all) ::kill(pid, SIGCONT);
+  });
 }
 
 void private_server::stop_first_process() const {

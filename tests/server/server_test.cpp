@@ -12,7 +12,7 @@ client server_test::connect_within_limits(const std::string& url, const client_o
   std::optional<client> out;
   std::optional<error> why;
   const auto connects = [&] {
-    why = error_of([&] { return out.emplace(connect_to(url, options)), true; });
+    why = error_of([&] { out.emplace(connect_to(url, options)); });
     return !why || !why->is_retryable();
   };
   static_cast<void>(eventually(connects));

@@ -1,10 +1,7 @@
 #include <algorithm>
-#include <functional>
 
 #include "core/lease.hpp"
 #include "server/server_test.hpp"
-#include "support/background.hpp"
-#include "support/slowness.hpp"
 #include "transaction/caller.hpp"
 
 // Over a way on which each answer comes late: what a client believes counts from before it has asked, in each of the

@@ -1,7 +1,6 @@
 #include <array>
 
 #include "server/server_test.hpp"
-#include "support/slowness.hpp"
 #include "transaction/caller.hpp"
 
 namespace rowlock::test {
@@ -21,16 +20,6 @@ struct gripping {
 
 std::ostream& operator<<(std::ostream& out, const gripping& g) { return out << g.name; }
 
-struct client_with_lock {
-  client locks;
-  held_lock held;
-};
-
-struct caller_with_lock {
-  client locks;
-  std::unique_ptr<caller> tx;
-};
-
 grip pin(server_database& at, const std::string& row) { return at.row_pinned(row); }
 
 grip lock(server_database& at, const std::string& row) { return at.row_locked(row); }
@@ -38,7 +27,7 @@ grip lock(server_database& at, const std::string& row) { return at.row_locked(ro
 grip hold(server_database& at, const std::string& row) {
   auto locks = client::connect(at.url(), {.observer = silent()});
   auto held = locks.acquire(row, {.strategy = strategy::for_update});
-  return std::make_shared<client_with_lock>(client_with_lock{std::move(locks), std::move(held)});
+  return std::make_shared<std::pair<client, held_lock>>(std::move(locks), std::move(held));
 }
 
 grip hold_in_transaction(server_database& at, const std::string& row) {
@@ -46,7 +35,7 @@ grip hold_in_transaction(server_database& at, const std::string& row) {
   auto tx = open_caller(at.url(), "read committed");
   tx->begin();
   tx->lock_in(locks, row);
-  return std::make_shared<caller_with_lock>(caller_with_lock{std::move(locks), std::move(tx)});
+  return std::make_shared<std::pair<client, std::unique_ptr<caller>>>(std::move(locks), std::move(tx));
 }
 
 constexpr gripping grips[] = {
@@ -103,13 +92,9 @@ TEST_P(server_sweeper, lets_a_waiter_behind_the_dead_keep_its_place) {
   auto held = first.acquire("orders/42", {.lease = long_lease});
   db().add_waiters("orders/42", 50);
   db().kill_waiters(2min);
-  const auto wait = [](client& in) {
-    return
-        [&in](std::stop_token stop) { return in.acquire("orders/42", {.fairness = fairness::fifo}, std::move(stop)); };
-  };
-  background one{wait(second)};
+  background one{waiting(second, {.fairness = fairness::fifo})};
   ASSERT_TRUE(is_waited_for("orders/42", 51));
-  background two{wait(third)};
+  background two{waiting(third, {.fairness = fairness::fifo})};
   ASSERT_TRUE(is_waited_for("orders/42", 52));
   const auto before = first.waiters("orders/42");
   sweeper sweeps{first, by_hand};
