@@ -9,12 +9,7 @@
 namespace rowlock::test {
 namespace {
 
-class lifetime : public two_clients {
- protected:
-  std::unique_ptr<client> make(const client_options& options = {}) {
-    return std::make_unique<client>(connect(options));
-  }
-};
+class lifetime : public two_clients {};
 ROWLOCK_CONTRACT_SUITE(lifetime, usual_pairs());
 
 TEST_P(lifetime, closing_releases_what_is_held) {
@@ -84,7 +79,7 @@ TEST_P(lifetime, a_closed_client_refuses_every_call) {
 }
 
 TEST_P(lifetime, destroying_the_client_under_holders_and_waiters_passes_all_on) {
-  auto locks = make();
+  auto locks = std::make_unique<client>(connect());
   std::optional<held_lock> held = locks->acquire("one", with());
   mutex order{*locks, "two", with()};
   order.lock();
@@ -225,7 +220,7 @@ TEST_P(lifetime, closing_in_the_middle_of_work_leaves_nothing_taken) {
 
 TEST_P(lifetime, handles_may_be_dropped_while_the_client_closes) {
   for (int round = 0; round < 10; ++round) {
-    auto locks = make();
+    auto locks = std::make_unique<client>(connect());
     std::vector<held_lock> all;
     for (int i = 0; i < 8; ++i) all.push_back(locks->acquire("job/" + std::to_string(i), with()));
     const test_thread dropper{[&] { all.clear(); }};

@@ -22,7 +22,6 @@ using state = migration_state;
 
 class status_of_schema : public on_each_database {
  protected:
-  client connect(client_options options = {}) const { return connect_patiently(db().url(), std::move(options)); }
   /// Of a release with one file more.
   client next(client_options options = {}) const { return connect_next_release(db().url(), std::move(options)); }
   static std::vector<state> states(client& locks) {
@@ -45,7 +44,7 @@ class status_of_schema : public on_each_database {
 
   const int next_number_ = next_schema(db().url());
   const int ours_ = next_number_ - 1;
-  client old_ = connect();
+  client old_ = connect_patiently(db().url());
   client next_ = next();
 };
 ROWLOCK_SUITE_ON_EACH_DATABASE(status_of_schema);

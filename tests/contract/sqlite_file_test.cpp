@@ -1,5 +1,4 @@
 #include <gtest/gtest.h>
-#include <sqlite3.h>
 #include <rowlock/rowlock.hpp>
 
 #include <filesystem>
@@ -33,12 +32,7 @@ client_options quiet() { return {.observer = silent()}; }
 client open(const std::string& url) { return client::connect(url, quiet()); }
 
 /// As another program does it.
-void run_sql(const std::filesystem::path& file, const std::string& sql) {
-  sqlite3* raw = nullptr;
-  EXPECT_EQ(sqlite3_open(file.c_str(), &raw), SQLITE_OK);
-  EXPECT_EQ(sqlite3_exec(raw, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(raw);
-  EXPECT_EQ(sqlite3_close(raw), SQLITE_OK);
-}
+void run_sql(const std::filesystem::path& file, const std::string& sql) { sqlite_database{file}.execute(sql); }
 
 /// Connecting and the first use: whichever of the two says what is wrong.
 std::optional<error> error_of_first_use(const std::string& url) {

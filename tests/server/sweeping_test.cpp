@@ -20,10 +20,6 @@ struct gripping {
 
 std::ostream& operator<<(std::ostream& out, const gripping& g) { return out << g.name; }
 
-grip pin(server_database& at, const std::string& row) { return at.row_pinned(row); }
-
-grip lock(server_database& at, const std::string& row) { return at.row_locked(row); }
-
 grip hold(server_database& at, const std::string& row) {
   auto locks = client::connect(at.url(), {.observer = silent()});
   auto held = locks.acquire(row, {.strategy = strategy::for_update});
@@ -39,7 +35,10 @@ grip hold_in_transaction(server_database& at, const std::string& row) {
 }
 
 constexpr gripping grips[] = {
-    {"a_pin", pin}, {"a_row_lock", lock}, {"for_update", hold}, {"lock_in", hold_in_transaction}};
+    {"a_pin", [](server_database& at, const std::string& row) -> grip { return at.row_pinned(row); }},
+    {"a_row_lock", [](server_database& at, const std::string& row) -> grip { return at.row_locked(row); }},
+    {"for_update", hold},
+    {"lock_in", hold_in_transaction}};
 
 class sweeper_that_meets : public on_each_with<server_test, gripping> {};
 ROWLOCK_SUITE_ON_EACH_SERVER_WITH_EACH(sweeper_that_meets, grips);
