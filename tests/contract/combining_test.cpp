@@ -27,12 +27,10 @@ class combining : public one_client {
   template <class Work>
   static void on_each_thread(Work work) {
     std::latch all_are_there{threads};
-    std::vector<test_thread> all;
-    for (int i = 0; i < threads; ++i)
-      all.emplace_back([&, i] {
-        all_are_there.arrive_and_wait();
-        work(i);
-      });
+    on_threads(threads, [&](int i) {
+      all_are_there.arrive_and_wait();
+      work(i);
+    });
   }
 };
 ROWLOCK_CONTRACT_SUITE(combining, leases(usual_pairs()));
@@ -119,10 +117,7 @@ TEST_P(combining, lets_go_at_once_of_what_stopped_calls_were_granted) {
         std::this_thread::sleep_for(in);
         stop.request_stop();
       }};
-      error_of([&] {
-        locks_.acquire(name(thread), with(), stop.get_token()).release();
-        return true;
-      });
+      error_of([&] { locks_.acquire(name(thread), with(), stop.get_token()).release(); });
     }
   });
   const auto limit = slack() + of_the_rounds.elapsed() / 4;
@@ -153,10 +148,7 @@ TEST_P(combining_with_a_bad_request, lets_it_fail_alone) {
   std::atomic<int> granted{0};
   for (int round = 0; round < 3; ++round)
     on_each_thread([&](int thread) {
-      const auto why = error_of([&] {
-        locks_.acquire(name(thread), with()).release();
-        return true;
-      });
+      const auto why = error_of([&] { locks_.acquire(name(thread), with()).release(); });
       if (!why) ++granted;
       EXPECT_EQ(why.has_value(), thread == 7) << (why ? why->what() : "");
     });

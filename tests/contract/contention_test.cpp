@@ -108,14 +108,10 @@ TEST_P(contention, a_waiter_has_its_turn_beside_another_client_that_hardly_lets_
 TEST_P(contention, names_do_not_get_in_each_others_way) {
   const auto all = clients(2);
   std::atomic<int> refused{0};
-  {
-    std::vector<test_thread> threads;
-    for (std::size_t t = 0; t < 16; ++t)
-      threads.emplace_back([&, t, name = "job/" + std::to_string(t)] {
-        for (int i = 0; i < 10; ++i)
-          if (!can_have(*all[t % 2], name)) ++refused;
-      });
-  }
+  on_threads(std::size_t{16}, [&](std::size_t t) {
+    for (int i = 0; i < 10; ++i)
+      if (!can_have(*all[t % 2], "job/" + std::to_string(t))) ++refused;
+  });
   EXPECT_EQ(refused, 0);
 }
 

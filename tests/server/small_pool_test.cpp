@@ -27,10 +27,7 @@ class small_pool : public on_each_server {
         most = std::max(most.load(), std::min(now, std::exchange(before, now)));
       }
     }};
-    {
-      std::vector<test_thread> all;
-      for (int i = 0; i < threads; ++i) all.emplace_back([&, i] { work(i); });
-    }
+    on_threads(threads, work);
     watcher.request_stop();
     watcher.join();
     return most;
