@@ -46,12 +46,41 @@ class handing_over : public two_clients {
     return out;
   }
 
+  /// The visits of many threads, each while it holds the lock.
+  struct account {
+    void add(const held_lock& held) {
+      if (held.token() <= last) ++out_of_order;
+      last = held.token();
+      ++visits;
+      ++cycles;
+    }
+    void expect_exact() const {
+      EXPECT_EQ(visits, cycles);
+      EXPECT_EQ(out_of_order, 0);
+    }
+    int visits = 0;  // guarded by the lock, as is:
+    fencing_token last{};
+    std::atomic<int> cycles{0};
+    std::atomic<int> out_of_order{0};
+  };
+
+  /// Another thread waits for the lock, and gets it with the release by this one.
+  static held_lock pass_on(client& locks, held_lock& held, const lock_options& to = with()) {
+    const auto next = start_to_wait(locks, to);
+    held.release();
+    return next->get();
+  }
+
   /// Threads that have the lock by turns until they are told to stop.
-  static std::vector<test_thread> hammering(client& locks, int threads) {
+  static std::vector<test_thread> hammering(client& locks, int threads, std::chrono::milliseconds turn = 0ms) {
     std::vector<test_thread> out;
     for (int i = 0; i < threads; ++i)
-      out.emplace_back([&locks](const std::stop_token& stop) {
-        while (!stop.stop_requested()) locks.acquire(name, with()).release();
+      out.emplace_back([&locks, turn](const std::stop_token& stop) {
+        while (!stop.stop_requested()) {
+          auto held = locks.acquire(name, with());
+          std::this_thread::sleep_for(turn);
+          held.release();
+        }
       });
     return out;
   }
@@ -60,20 +89,13 @@ ROWLOCK_CONTRACT_SUITE(handing_over, leases(usual_pairs()));
 
 // It comes when a tenure has just begun, and what the tenure needs is reserved.
 TEST_P(handing_over, ends_before_the_turn_of_another_client_comes_twice) {
-  static constexpr std::chrono::milliseconds limit = 1s;
+  constexpr std::chrono::milliseconds limit = 1s;
   auto locks = connect({.handover_limit = limit});
   const auto acquisition = [&] {
     const auto row = db().row(name);
     return row ? row->acquisition : std::nullopt;
   };
-  std::vector<test_thread> threads;
-  for (int i = 0; i < 3; ++i)
-    threads.emplace_back([&locks](const std::stop_token& stop) {
-      while (!stop.stop_requested()) {
-        const auto held = locks.acquire(name, with());
-        std::this_thread::sleep_for(limit / 14);
-      }
-    });
+  const auto crowd = hammering(locks, 3, limit / 14);
   ASSERT_TRUE(eventually([&] { return handovers(locks) > 2; }));
   EXPECT_TRUE(takes_at_most(limit + 300ms, [&] {
     const auto before = acquisition();
@@ -86,72 +108,49 @@ TEST_P(handing_over, ends_before_the_turn_of_another_client_comes_twice) {
   }));
 }
 
-TEST_P(handing_over, loses_no_count_and_no_order_of_tokens) {
+TEST_P(handing_over, of_many_threads_costs_few_statements_and_loses_no_count_and_no_order_of_tokens) {
   auto locks = connect();  // without an observer: of millions of events
   constexpr int threads = 32;
   const int enough = many(1'000'000, 20'000 / slowness);
-  int visits = 0;  // guarded by the lock, as is:
-  fencing_token last;
-  std::atomic<int> out_of_order{0};
-  std::atomic<bool> is_enough{false};
-  std::atomic<int> cycles{0};
+  account all;
   on_threads(threads, [&](int /*i*/) {
-    while (!is_enough) {
-      const auto held = locks.acquire(name, with());
-      if (held.token() <= last) ++out_of_order;
-      last = held.token();
-      if (++visits >= enough) is_enough = true;
-      ++cycles;
-    }
+    while (all.cycles < enough) all.add(locks.acquire(name, with()));
   });
-  EXPECT_EQ(visits, cycles);
-  EXPECT_EQ(out_of_order, 0);
+  all.expect_exact();
+  const auto visits = static_cast<std::uint64_t>(all.visits);
   const auto stats = locks.stats();
   EXPECT_GT(stats.handovers, static_cast<std::uint64_t>(enough) / 2);
+  EXPECT_LT(sent(locks), visits / 2) << "a quarter of what releases cost";
   for (const auto& each : stats.strategies) {
-    EXPECT_EQ(each.acquired, each.strategy == GetParam().strategy ? static_cast<std::uint64_t>(visits) : 0U);
+    EXPECT_EQ(each.acquired, each.strategy == GetParam().strategy ? visits : 0U);
     EXPECT_EQ(each.released, each.acquired);
   }
   EXPECT_EQ(stats.held, 0U);
   const auto next = other_.acquire(name, with());
-  EXPECT_GT(next.token(), last);
+  EXPECT_GT(next.token(), all.last);
 }
 
 TEST_P(handing_over, and_waiting_cost_no_statement) {
   auto locks = connect_at_length();
   auto held = locks.acquire(name, with());
-  auto next = start_to_wait(locks);
-  held.release();  // reserves
-  held = next->get();
+  held = pass_on(locks, held);  // reserves
   const auto before = sent(locks);
-  for (int i = 0; i < 10; ++i) {
-    next = start_to_wait(locks);
-    held.release();
-    held = next->get();
-  }
+  for (int i = 0; i < 10; ++i) held = pass_on(locks, held);
   EXPECT_EQ(sent(locks), before);
   EXPECT_EQ(handovers(locks), 11U);
   EXPECT_EQ(db().tickets(), 0);
 }
 
-TEST_P(handing_over, of_many_threads_cost_few_statements) {
-  auto locks = connect_at_length();
-  const int cycles = many(2000, 200);
-  const auto before = sent(locks);
-  on_threads(8, [&](int /*i*/) {
-    for (int c = 0; c < cycles; ++c) locks.acquire(name, with()).release();
-  });
-  EXPECT_LT(sent(locks) - before, static_cast<std::uint64_t>(4 * cycles)) << "a quarter of what releases cost";
-}
-
-TEST_P(handing_over, is_not_done_if_it_is_switched_off) {
-  auto locks = connect({.handover = false});
-  auto held = locks.acquire(name, with());
-  auto next = start_to_wait(locks);
-  EXPECT_TRUE(eventually([&] { return db().tickets() == 1; }));
-  held.release();
-  EXPECT_GT(next->get().token().value(), 0);
-  EXPECT_EQ(handovers(locks), 0U);
+TEST_P(handing_over, is_not_done_if_it_is_switched_off_nor_beyond_its_limit) {
+  for (const auto& options : {client_options{.handover = false}, client_options{.handover_limit = 10ms}}) {
+    auto locks = connect(options);
+    auto held = locks.acquire(name, with());
+    auto next = start_to_wait(locks);  // which takes longer than the limit
+    EXPECT_TRUE(eventually([&] { return db().tickets() == 1; })) << "it waits like other clients";
+    held.release();
+    EXPECT_GT(next->get().token(), fencing_token{});
+    EXPECT_EQ(handovers(locks), 0U);
+  }
 }
 
 TEST_P(handing_over, is_done_between_equal_leases_only) {
@@ -187,16 +186,12 @@ TEST_P(handing_over, is_done_between_equal_leases_only) {
 TEST_P(handing_over, is_not_done_after_a_conversion_and_tokens_go_on_growing) {
   auto locks = connect_at_length();
   auto first = locks.acquire(name, with());
-  auto next = start_to_wait(locks);
-  first.release();
-  auto converted = next->get();
+  auto converted = pass_on(locks, first);
   ASSERT_GT(handovers(locks), 0U);
   converted.downgrade();
   ASSERT_TRUE(converted.try_upgrade());
   const auto token = converted.token();
-  auto last = start_to_wait(locks);
-  converted.release();
-  EXPECT_GT(last->get().token(), token);
+  EXPECT_GT(pass_on(locks, converted).token(), token);
 }
 
 TEST_P(handing_over, goes_past_nobody_who_waits_in_turn) {
@@ -211,16 +206,6 @@ TEST_P(handing_over, goes_past_nobody_who_waits_in_turn) {
   EXPECT_EQ(handovers(locks), 0U);
   first.release();
   EXPECT_GT(unfair->get().token(), fencing_token{});
-}
-
-TEST_P(handing_over, ends_at_its_limit) {
-  auto locks = connect({.handover_limit = 10ms});
-  auto held = locks.acquire(name, with());
-  auto next = start_to_wait(locks);  // which takes longer
-  EXPECT_TRUE(eventually([&] { return db().tickets() == 1; })) << "it waits like others now";
-  held.release();
-  EXPECT_GT(next->get().token(), fencing_token{});
-  EXPECT_EQ(handovers(locks), 0U);
 }
 
 TEST_P(handing_over, gives_way_to_other_clients) {
@@ -238,38 +223,26 @@ TEST_P(handing_over, gives_way_to_other_clients) {
 }
 
 TEST_P(handing_over, between_crowds_of_two_clients_starves_neither) {
-  std::array<client, 2> all{connect(), connect()};
-  int visits = 0;  // guarded by the lock, as is:
-  fencing_token last;
-  std::atomic<int> cycles{0};
-  std::atomic<int> out_of_order{0};
+  std::array<client, 2> clients{connect(), connect()};
+  account all;
   std::array<std::atomic<int>, 2> of_each{};
   const int enough = many(2000, 300);
   on_threads(16, [&](int i) {
     const auto mine = static_cast<std::size_t>(i % 2);
     while (std::min(of_each[0].load(), of_each[1].load()) < enough) {
-      const auto held = all.at(mine).acquire(name, with());
-      if (held.token() <= last) ++out_of_order;
-      last = held.token();
-      ++visits;
-      ++cycles;
+      all.add(clients.at(mine).acquire(name, with()));
       ++of_each.at(mine);
     }
   });
-  EXPECT_EQ(visits, cycles);
-  EXPECT_EQ(out_of_order, 0);
+  all.expect_exact();
 }
 
 TEST_P(handing_over, shows_the_present_holder) {
   auto locks = connect_at_length();
-  auto first = with();
-  first.as = holder::named("first");
-  auto second = with();
-  second.as = holder::named("second");
+  const auto first = with({.as = holder::named("first")});
+  const auto second = with({.as = holder::named("second")});
   auto held = locks.acquire(name, first);
-  auto next = start_to_wait(locks, second);
-  held.release();
-  held = next->get();
+  held = pass_on(locks, held, second);
   ASSERT_EQ(handovers(locks), 1U);
   for (const auto& seen : {locks.find(name).value(), locks.list().at(0)}) {
     EXPECT_EQ(seen.thread, second.as->text());
@@ -288,9 +261,7 @@ TEST_P(handing_over, ends_when_another_client_frees_it) {
   auto locks = connect_at_length();
   const auto options = with({.lease = 1s});
   auto held = locks.acquire(name, options);
-  auto next = start_to_wait(locks, options);
-  held.release();
-  held = next->get();
+  held = pass_on(locks, held, options);
   ASSERT_TRUE(other_.force_release(name, other_.find(name)->token));
   const auto taken = other_.acquire(name, with());
   EXPECT_GT(taken.token(), held.token());
@@ -304,9 +275,7 @@ TEST_P(handing_over, renews_what_lasts) {
   const auto options = with({.lease = lease});
   auto held = locks.acquire(name, options);
   for (int i = 0; i < 10; ++i) {
-    auto next = start_to_wait(locks, options);
-    held.release();
-    held = next->get();
+    held = pass_on(locks, held, options);
     EXPECT_EQ(held.why_lost(), loss_reason::none);
   }
   EXPECT_GT(handovers(locks), 2U) << "a renewal that is under way ends one";
@@ -315,8 +284,7 @@ TEST_P(handing_over, renews_what_lasts) {
 
 TEST_P(handing_over, keeps_what_a_holder_has_more_than_once) {
   auto locks = connect_at_length();
-  auto shared = with();
-  shared.as = holder::named("job");
+  const auto shared = with({.as = holder::named("job")});
   auto held = locks.acquire(name, with());
   auto one = start_to_wait(locks, shared);
   auto two = start_to_wait(locks, shared);
@@ -339,9 +307,7 @@ TEST_P(handing_over, is_reported_as_a_release_and_an_acquisition) {
   auto held = locks.acquire(name, with());
   std::vector<std::int64_t> tokens{held.token().value()};
   for (int i = 0; i < 5; ++i) {
-    auto next = start_to_wait(locks);
-    held.release();
-    held = next->get();
+    held = pass_on(locks, held);
     tokens.push_back(held.token().value());
   }
   held.release();
