@@ -36,6 +36,8 @@ T granted_by(async_call<T> call) {
   return held;
 }
 
+inline bool calls_block() { return ways_of_calls() == way_of_calling::blocking; }
+
 class client : public rowlock::client {
  public:
   // NOLINTNEXTLINE(google-explicit-constructor): it is one
@@ -46,17 +48,17 @@ class client : public rowlock::client {
 
 #define ROWLOCK_CALL(T, call, what)                                                                                 \
   [[nodiscard]] T call(const what& name, const lock_options& options = {}, std::stop_token stop = {}) {             \
-    if (blocks()) return rowlock::client::call(name, options, std::move(stop));                                     \
+    if (calls_block()) return rowlock::client::call(name, options, std::move(stop));                                \
     return granted_by(call##_async(name, options, std::move(stop)));                                                \
   }                                                                                                                 \
   [[nodiscard]] std::optional<T> try_##call(const what& name, const lock_options& options = {}) {                   \
-    if (blocks()) return rowlock::client::try_##call(name, options);                                                \
+    if (calls_block()) return rowlock::client::try_##call(name, options);                                           \
     return granted_by(try_##call##_async(name, options));                                                           \
   }                                                                                                                 \
   template <class Rep, class Period>                                                                                \
   [[nodiscard]] std::optional<T> try_##call##_for(const what& name, const std::chrono::duration<Rep, Period>& wait, \
                                                   const lock_options& options = {}, std::stop_token stop = {}) {    \
-    if (blocks()) return rowlock::client::try_##call##_for(name, wait, options, std::move(stop));                   \
+    if (calls_block()) return rowlock::client::try_##call##_for(name, wait, options, std::move(stop));              \
     return granted_by(try_##call##_for_async(name, wait, options, std::move(stop)));                                \
   }
   ROWLOCK_CALL(held_lock, acquire, lock_name)
@@ -64,9 +66,6 @@ class client : public rowlock::client {
   ROWLOCK_CALL(held_lock, acquire_any, lock_names)
   ROWLOCK_CALL(held_set, acquire_all, lock_names)
 #undef ROWLOCK_CALL
-
- private:
-  static bool blocks() { return ways_of_calls() == way_of_calling::blocking; }
 };
 
 class semaphore : public rowlock::semaphore {
@@ -74,22 +73,19 @@ class semaphore : public rowlock::semaphore {
   using rowlock::semaphore::semaphore;
 
   [[nodiscard]] held_lock acquire(std::int64_t number = 1, std::stop_token stop = {}) {
-    if (blocks()) return rowlock::semaphore::acquire(number, std::move(stop));
+    if (calls_block()) return rowlock::semaphore::acquire(number, std::move(stop));
     return granted_by(acquire_async(number, std::move(stop)));
   }
   [[nodiscard]] std::optional<held_lock> try_acquire(std::int64_t number = 1) {
-    if (blocks()) return rowlock::semaphore::try_acquire(number);
+    if (calls_block()) return rowlock::semaphore::try_acquire(number);
     return granted_by(try_acquire_async(number));
   }
   template <class Rep, class Period>
   [[nodiscard]] std::optional<held_lock> try_acquire_for(const std::chrono::duration<Rep, Period>& wait,
                                                          std::int64_t number = 1, std::stop_token stop = {}) {
-    if (blocks()) return rowlock::semaphore::try_acquire_for(wait, number, std::move(stop));
+    if (calls_block()) return rowlock::semaphore::try_acquire_for(wait, number, std::move(stop));
     return granted_by(try_acquire_for_async(wait, number, std::move(stop)));
   }
-
- private:
-  static bool blocks() { return ways_of_calls() == way_of_calling::blocking; }
 };
 
 }  // namespace rowlock::test
