@@ -1,5 +1,6 @@
 #include <atomic>
 #include <chrono>
+#include <latch>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -23,30 +24,30 @@ namespace {
 
 class deadlocks : public two_clients {
  protected:
-  /// Has one name; then, when all have theirs, waits for the next. nullopt: it got that one, too.
-  static std::optional<error> lock_both(client& by, const std::string& first, const std::string& second,
-                                        std::atomic<int>& missing, const lock_options& options) {
-    mutex one{by, first, options};
-    mutex two{by, second, options};
+  /// Locks one; then, when all threads have theirs, the other. nullopt: it got that one, too.
+  template <class One, class Two>
+  static std::optional<error> lock_both(One& one, Two& two, std::latch& all_have_one) {
     const std::lock_guard has_one{one};
-    for (--missing; missing > 0;) std::this_thread::yield();
-    return error_of([&] {
-      two.lock();
-      two.unlock();
-      return true;
-    });
+    all_have_one.arrive_and_wait();
+    return error_of([&] { const std::lock_guard has_two{two}; });
+  }
+  static std::optional<error> lock_both(mutex& one, mutex& two) {
+    std::latch alone{1};
+    return lock_both(one, two, alone);
   }
 
   /// So many threads in a circle, through two clients. How many ended in a deadlock, and what the last of them said.
   std::pair<int, std::string> in_a_circle(int number, const lock_options& options) {
-    std::atomic<int> missing{number};
+    std::latch all_have_one{number};
     std::vector<std::unique_ptr<background<std::optional<error>>>> all;
     for (int i = 0; i < number; ++i)
       all.push_back(std::make_unique<background<std::optional<error>>>([&, i](std::stop_token) {
-        return lock_both(i % 2 == 0 ? locks_ : other_, "name " + std::to_string(i),
-                         "name " + std::to_string((i + 1) % number), missing, options);
+        auto& by = i % 2 == 0 ? locks_ : other_;
+        mutex one{by, "name " + std::to_string(i), options};
+        mutex two{by, "name " + std::to_string((i + 1) % number), options};
+        return lock_both(one, two, all_have_one);
       }));
-    const auto from = std::chrono::steady_clock::now();
+    const stopwatch watch;
     std::pair<int, std::string> out;
     for (const auto& each : all)
       if (const auto e = each->get()) {
@@ -55,7 +56,7 @@ class deadlocks : public two_clients {
         ++out.first;
         out.second = e->what();
       }
-    EXPECT_LT(std::chrono::steady_clock::now() - from, 2s + slack());
+    EXPECT_LT(watch.elapsed(), 2s + slack());
     EXPECT_TRUE(eventually([&] { return db().tickets() == 0; }));
     return out;
   }
@@ -81,20 +82,12 @@ TEST_P(deadlocks_of_many, of_who_shares_a_name) {
   shared_mutex shared_by_other{other_, "shared"};
   mutex alone_by_one{locks_, "alone", with()};
   mutex alone_by_other{other_, "alone", with()};
-  std::atomic<int> missing{2};
-  const auto meet = [&] {
-    for (--missing; missing > 0;) std::this_thread::yield();
-  };
+  std::latch both{2};
   background reader{[&](std::stop_token) {
-    const std::shared_lock has{shared_by_one};
-    meet();
-    return error_of([&] { return alone_by_one.lock(), alone_by_one.unlock(), true; }).has_value();
+    std::shared_lock share{shared_by_one, std::defer_lock};
+    return lock_both(share, alone_by_one, both).has_value();
   }};
-  background writer{[&](std::stop_token) {
-    const std::lock_guard has{alone_by_other};
-    meet();
-    return error_of([&] { return shared_by_other.lock(), shared_by_other.unlock(), true; }).has_value();
-  }};
+  background writer{[&](std::stop_token) { return lock_both(alone_by_other, shared_by_other, both).has_value(); }};
   const bool is_reader = reader.get();
   EXPECT_NE(is_reader, writer.get()) << "one of them, and the other has it then";
 }
@@ -125,22 +118,22 @@ TEST_P(deadlocks_of_many, are_not_seen_where_a_thread_waits_for_the_rest_of_a_se
 
 // A handle may change threads.
 TEST_P(deadlocks_of_many, are_not_seen_where_another_thread_lets_go_of_what_a_named_holder_has) {
-  std::optional<held_lock> handle;
-  std::atomic<int> missing{2};
-  const auto lock_both = [&](const char* who, const char* first, const char* second, std::optional<held_lock>& has) {
+  held_lock handle;
+  std::latch both{2};
+  const auto acquire_both = [&](const char* who, const char* first, const char* second, held_lock& has) {
     const auto options = with({.as = holder::named(who)});
     has = locks_.acquire(first, options);
-    for (--missing; missing > 0;) std::this_thread::yield();
+    both.arrive_and_wait();
     return error_of([&] { return locks_.acquire(second, options); });
   };
-  background one{[&](std::stop_token) { return lock_both("one", "a", "b", handle); }};
+  background one{[&](std::stop_token) { return acquire_both("one", "a", "b", handle); }};
   background two{[&](std::stop_token) {
-    std::optional<held_lock> own;
-    return lock_both("two", "b", "a", own);
+    held_lock own;
+    return acquire_both("two", "b", "a", own);
   }};
   ASSERT_TRUE(eventually([&] { return db().tickets() == 2; }));
   EXPECT_FALSE(one.is_done_within(2s + a_moment));
-  handle.reset();
+  handle = {};
   EXPECT_FALSE(one.get());
   EXPECT_FALSE(two.get());
 }
@@ -176,49 +169,31 @@ TEST_P(deadlocks_of_many, are_not_seen_where_a_holder_works_for_long) {
   mutex b_elsewhere{elsewhere, "b", with()};
   mutex c{elsewhere, "c", with()};
   auto works = elsewhere.acquire("c", with());  // as nobody's thread
-  background second{[&](std::stop_token) {
-    const std::lock_guard has{b_elsewhere};
-    const std::lock_guard then{c};
-    return true;
-  }};
+  background second{[&](std::stop_token) { return lock_both(b_elsewhere, c); }};
   ASSERT_TRUE(eventually([&] { return db().tickets() == 1; }));
-  background first{[&](std::stop_token) {
-    const std::lock_guard has{a};
-    const std::lock_guard then{b};
-    return true;
-  }};
+  background first{[&](std::stop_token) { return lock_both(a, b); }};
   ASSERT_TRUE(eventually([&] { return db().tickets() == 2; }));
   EXPECT_FALSE(first.is_done_within(2500ms));
   works.release();
-  EXPECT_TRUE(first.get());
-  EXPECT_TRUE(second.get());
+  EXPECT_FALSE(first.get());
+  EXPECT_FALSE(second.get());
 }
 
 TEST_P(deadlocks_of_many, are_not_seen_among_threads_that_keep_an_order) {
-  std::atomic<bool> is_over{false};
   std::atomic<int> cycles{0};
   std::atomic<int> failures{0};
-  {
-    std::vector<test_thread> crowd;
-    for (int t = 0; t < 6; ++t)
-      crowd.emplace_back([&, t] {
-        auto& by = t % 2 == 0 ? locks_ : other_;
-        mutex a{by, "a", with()};
-        mutex b{by, "b", with()};
-        while (!is_over) {
-          if (error_of([&] {
-                const std::lock_guard has{a};
-                const std::lock_guard then{b};
-                return true;
-              }))
-            ++failures;
-          ++cycles;
-        }
-      });
-    std::this_thread::sleep_for(std::chrono::seconds{many(20, 3)});
-    EXPECT_TRUE(eventually([&] { return cycles > 20; }));
-    is_over = true;
-  }
+  std::vector<test_thread> crowd;
+  for (int t = 0; t < 6; ++t)
+    crowd.emplace_back([&, t](const std::stop_token& stop) {
+      auto& by = t % 2 == 0 ? locks_ : other_;
+      mutex a{by, "a", with()};
+      mutex b{by, "b", with()};
+      for (; !stop.stop_requested(); ++cycles)
+        if (lock_both(a, b)) ++failures;
+    });
+  std::this_thread::sleep_for(std::chrono::seconds{many(20, 3)});
+  EXPECT_TRUE(eventually([&] { return cycles > 20; }));
+  crowd.clear();
   EXPECT_EQ(failures, 0);
 }
 
@@ -226,20 +201,19 @@ TEST_P(deadlocks_of_many, are_not_seen_among_threads_that_keep_an_order) {
 TEST_P(deadlocks_of_many, that_are_cancelled_as_they_are_found) {
   std::mt19937 random{std::random_device{}()};
   for (int round = 0; round < many(10, 2); ++round) {
-    std::atomic<int> missing{2};
-    const auto lock_both = [&](const char* first, const char* second, std::stop_token stop) {
+    std::latch both{2};
+    const auto embrace = [&](const char* first, const char* second, std::stop_token stop) {
       mutex one{locks_, first, with()};
       mutex two{locks_, second, with()};
       const std::lock_guard has{one};
-      for (--missing; missing > 0;) std::this_thread::yield();
+      both.arrive_and_wait();
       const auto e = error_of([&] {
         if (two.lock(std::move(stop))) two.unlock();
-        return true;
       });
       return !e || e->code() == errc::deadlock;
     };
-    background left{[&](std::stop_token stop) { return lock_both("a", "b", std::move(stop)); }};
-    background right{[&](std::stop_token stop) { return lock_both("b", "a", std::move(stop)); }};
+    background left{[&](std::stop_token stop) { return embrace("a", "b", std::move(stop)); }};
+    background right{[&](std::stop_token stop) { return embrace("b", "a", std::move(stop)); }};
     static_cast<void>(left.is_done_within(std::chrono::milliseconds{900 + random() % 600}));
     left.stop();
     EXPECT_TRUE(left.get());
