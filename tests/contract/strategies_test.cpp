@@ -14,6 +14,7 @@
 #include "support/on_each_database_with.hpp"
 #include "support/sqlite_database.hpp"
 #include "testkit/eventually.hpp"
+#include "testkit/sqlite.hpp"
 
 // One name, whose users chose different strategies.
 
@@ -119,25 +120,6 @@ TEST_P(mixed_strategies, wait_for_each_other) {
   }
 }
 
-/// A transaction on a file, which keeps others from writing until it is committed.
-class writer {
- public:
-  explicit writer(const sqlite_database& to) {
-    EXPECT_EQ(sqlite3_open(to.file().c_str(), &handle_), SQLITE_OK);
-    run("BEGIN IMMEDIATE");
-  }
-  writer(const writer&) = delete;
-  writer& operator=(const writer&) = delete;
-  ~writer() { sqlite3_close(handle_); }
-
-  void run(const std::string& sql) {
-    EXPECT_EQ(sqlite3_exec(handle_, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(handle_);
-  }
-
- private:
-  sqlite3* handle_ = nullptr;
-};
-
 /// Every strategy reads a row before it begins to write, and must read it again then.
 class changed_since_it_was_read : public testing::TestWithParam<strategy> {
  protected:
@@ -161,12 +143,18 @@ TEST_P(changed_since_it_was_read, a_name_is_not_granted) {
     if (is_renewed) file_.expire("orders/42");
     if (!is_renewed) held.release();
     const auto version = file_.row("orders/42").value().version;
-    writer by{file_};
+    sqlite3* opened = nullptr;
+    ASSERT_EQ(sqlite3_open(file_.file().c_str(), &opened), SQLITE_OK);
+    const sqlite_handle writer{opened};
+    const auto run = [&](const char* sql) {
+      EXPECT_EQ(sqlite3_exec(opened, sql, nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(opened);
+    };
+    run("BEGIN IMMEDIATE");
     background attempt{
         [&](const std::stop_token&) { return other.try_acquire("orders/42", {.strategy = GetParam()}).has_value(); }};
     EXPECT_FALSE(attempt.is_done_within(a_moment)) << "it has seen that the name is free, and waits for the writer";
-    by.run(change);
-    by.run("COMMIT");
+    run(change);
+    run("COMMIT");
     EXPECT_FALSE(attempt.get());
     EXPECT_EQ(file_.row("orders/42").value().version, version + (is_renewed ? 0 : 1));
     file_.erase("orders/42");
