@@ -17,7 +17,7 @@ namespace {
 class fairly : public queueing {};
 ROWLOCK_CONTRACT_SUITE(fairly, usual_pairs());
 
-TEST_P(fairly, grants_follow_the_tickets_whatever_the_strategies) {
+TEST_P(fairly, grants_follow_the_tickets_whatever_the_strategies_and_calls) {
   const client_options enough{.held_transactions = 8};
   std::array all{connect(enough), connect(enough), connect(enough)};
   auto held = locks_.acquire(name, fair());
@@ -26,7 +26,8 @@ TEST_P(fairly, grants_follow_the_tickets_whatever_the_strategies) {
   for (std::size_t i = 0; i < 7; ++i) {
     const auto by = all_strategies.at(i % all_strategies.size());
     expected.push_back(std::to_string(i) + " by " + std::string{to_string(by)});
-    waiters.push_back(wait_behind(all.at((i / 2) % 3), expected.back(), {.strategy = by, .fairness = fairness::fifo}));
+    const lock_options in_turn{.strategy = by, .fairness = fairness::fifo};
+    waiters.push_back(wait_behind(all.at((i / 2) % 3), expected.back(), in_turn, i % 2 == 1));
   }
   EXPECT_EQ(queue(locks_), expected);
   held.release();
@@ -148,26 +149,6 @@ TEST_P(fairly, a_try_never_comes_before_one_who_waits_when_the_lock_is_let_go) {
   }
 }
 
-TEST_P(fairly, a_mutex_waits_in_turn) {
-  std::array all{connect(), connect()};
-  auto held = locks_.acquire(name, fair());
-  std::vector<std::unique_ptr<background<void>>> waiters;
-  names expected;
-  for (std::size_t i = 0; i < 4; ++i) {
-    expected.push_back(std::to_string(i));
-    waiters.push_back(std::make_unique<background<void>>([&, i](std::stop_token stop) {
-      mutex order{all.at(i % 2), name, fair()};
-      if (!order.lock(std::move(stop))) return;
-      granted.add(std::to_string(i));
-      order.unlock();
-    }));
-    ASSERT_TRUE(are_waiting(static_cast<int>(i) + 1));
-  }
-  held.release();
-  for (const auto& each : waiters) each->get();
-  EXPECT_EQ(granted.names(), expected);
-}
-
 /// More threads than anybody has connections.
 class crowd : public queueing {
  protected:
@@ -181,17 +162,16 @@ TEST_P(crowd, of_threads_waits_for_one_name_and_all_have_it) {
   auto locks = connect({.connections = 8});
   auto held = locks_.acquire(name, fair());
   int visits = 0;  // guarded by the lock
-  {
-    std::vector<test_thread> threads;
-    for (int i = 0; i < size(); ++i)
-      threads.emplace_back([&] {
-        mutex order{locks, name, fair()};
-        const std::lock_guard guard{order};
-        ++visits;
-      });
-    EXPECT_TRUE(are_waiting(size()));
-    held.release();
-  }
+  std::vector<test_thread> threads;
+  for (int i = 0; i < size(); ++i)
+    threads.emplace_back([&] {
+      mutex order{locks, name, fair()};
+      const std::lock_guard guard{order};
+      ++visits;
+    });
+  EXPECT_TRUE(are_waiting(size()));
+  held.release();
+  threads.clear();
   EXPECT_EQ(visits, size());
   EXPECT_TRUE(are_waiting(0));
 }
@@ -202,15 +182,14 @@ TEST_P(crowd_of_rows, of_threads_waits_for_as_many_names_and_all_have_theirs) {
   std::vector<held_lock> all;
   for (int i = 0; i < size(); ++i) all.push_back(locks_.acquire(name_of(i), fair({.lease = 5min})));
   std::atomic<int> visits{0};
-  {
-    std::vector<test_thread> threads;
-    for (int i = 0; i < size(); ++i)
-      threads.emplace_back([&, i] {
-        if (locks.try_acquire_for(name_of(i), patience * 2, fair({.lease = 5min}))) ++visits;
-      });
-    EXPECT_TRUE(are_waiting(size()));
-    locks_.release_all();
-  }
+  std::vector<test_thread> threads;
+  for (int i = 0; i < size(); ++i)
+    threads.emplace_back([&, i] {
+      if (locks.try_acquire_for(name_of(i), patience * 2, fair({.lease = 5min}))) ++visits;
+    });
+  EXPECT_TRUE(are_waiting(size()));
+  locks_.release_all();
+  threads.clear();
   EXPECT_EQ(visits, size());
   EXPECT_TRUE(are_waiting(0));
 }

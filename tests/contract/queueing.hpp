@@ -40,17 +40,21 @@ struct queueing : two_clients {
     return with(std::move(options));
   }
 
-  waiter start_to_wait(client& locks, const std::string& who, lock_options options = fair()) {
+  waiter start_to_wait(client& locks, const std::string& who, lock_options options = fair(), bool by_mutex = false) {
     options.as = holder::named(who);
-    return std::make_unique<background<bool>>([this, &locks, who, options](std::stop_token stop) {
-      const auto held = locks.try_acquire_for(name, patience * 2, options, std::move(stop));
-      if (held) granted.add(who);
-      return held.has_value();
+    return std::make_unique<background<bool>>([this, &locks, who, options, by_mutex](std::stop_token stop) {
+      mutex order{locks, name, options};
+      const auto held = by_mutex ? std::nullopt : locks.try_acquire_for(name, patience * 2, options, stop);
+      const bool is_granted = by_mutex ? order.lock(stop) : held.has_value();
+      if (is_granted) granted.add(who);
+      if (is_granted && by_mutex) order.unlock();
+      return is_granted;
     });
   }
   /// The same, behind all who are there already.
-  waiter wait_behind(client& locks, const std::string& who, const lock_options& options = fair()) {
-    auto out = start_to_wait(locks, who, options);
+  waiter wait_behind(client& locks, const std::string& who, const lock_options& options = fair(),
+                     bool by_mutex = false) {
+    auto out = start_to_wait(locks, who, options, by_mutex);
     EXPECT_TRUE(eventually([&] { return ticket_of(locks, who) != 0; })) << who << " has no ticket";
     return out;
   }
@@ -59,16 +63,8 @@ struct queueing : two_clients {
     return eventually([&] { return db().tickets() == number; });
   }
   /// Those who wait, as the database has them.
-  names queue(client& seen_by) const {
-    names out;
-    for (const auto& each : seen_by.waiters(name)) out.push_back(name_in(each));
-    return out;
-  }
-  std::int64_t ticket_of(client& seen_by, const std::string& who) const {
-    for (const auto& each : seen_by.waiters(name))
-      if (name_in(each) == who) return each.ticket;
-    return 0;
-  }
+  names queue(client& seen_by) const { return queue_of(seen_by, name); }
+  std::int64_t ticket_of(client& seen_by, const std::string& who) const { return test::ticket_of(seen_by, name, who); }
 
   const std::string name = "orders/42";
   grants granted;

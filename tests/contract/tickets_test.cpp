@@ -98,15 +98,6 @@ TEST_P(tickets, are_told_with_the_note_of_who_waits) {
   }
 }
 
-TEST_P(tickets, taken_anew_have_the_note_too) {
-  const auto held = locks_.acquire(name, with());
-  const auto one = wait_behind(locks_, "one", fair({.note = "deploy"}));
-  const auto ticket = ticket_of(locks_, "one");
-  db().erase_ticket(ticket);
-  ASSERT_TRUE(eventually([&] { return ticket_of(locks_, "one") > ticket; }));
-  EXPECT_EQ(locks_.waiters(name).at(0).note, "deploy");
-}
-
 TEST_P(tickets, of_the_dead_are_not_shown) {
   const auto ticket = db().enqueue(name);
   EXPECT_EQ(queue(locks_), names{"sleeper"});
@@ -130,24 +121,8 @@ TEST_P(tickets, go_with_the_grant) {
   }
 }
 
-TEST_P(tickets, go_at_the_deadline_at_any_place) {
-  const auto held = locks_.acquire(name, fair());
-  std::vector<std::unique_ptr<background<bool>>> all;
-  for (int i = 0; i < 3; ++i)
-    all.push_back(std::make_unique<background<bool>>([&, i](std::stop_token stop) {
-      bool is_granted = false;
-      const auto unanswered = error_of([&] {
-        const std::chrono::milliseconds wait{200 - 50 * i};
-        is_granted = other_.try_acquire_for(name, wait, fair(), std::move(stop)).has_value();
-      });
-      EXPECT_TRUE(!unanswered || unanswered->is_retryable()) << unanswered->what();
-      return is_granted;
-    }));
-  for (const auto& each : all) EXPECT_FALSE(each->get());
-  EXPECT_TRUE(are_waiting(0));
-}
-
 TEST_P(tickets, go_with_a_stop_at_any_place_and_the_others_keep_theirs) {
+  names all_granted;
   for (const bool of_one_client : {true, false})
     for (std::size_t which = 0; which < 3; ++which) {
       std::array clients{connect(), connect(), connect()};
@@ -160,14 +135,11 @@ TEST_P(tickets, go_with_a_stop_at_any_place_and_the_others_keep_theirs) {
       EXPECT_FALSE(all.at(which)->get());
       expected.erase(expected.begin() + static_cast<std::ptrdiff_t>(which));
       EXPECT_TRUE(eventually([&] { return queue(locks_) == expected; })) << which;
-      const auto before = granted.names().size();
+      all.erase(all.begin() + static_cast<std::ptrdiff_t>(which));
+      all_granted.insert(all_granted.end(), expected.begin(), expected.end());
       held.release();
-      for (const auto& each : all)
-        if (each != all.at(which)) {
-          EXPECT_TRUE(each->get());
-        }
-      const auto now = granted.names();
-      EXPECT_EQ(names(now.begin() + static_cast<std::ptrdiff_t>(before), now.end()), expected) << which;
+      for (const auto& each : all) EXPECT_TRUE(each->get());
+      EXPECT_EQ(granted.names(), all_granted) << which;
       EXPECT_TRUE(are_waiting(0));
     }
 }
@@ -200,10 +172,10 @@ TEST_P(tickets_of_transactions, go_with_an_exception) {
 
 // --- without a ticket one has no place -------------------------------------------------------------------------------
 
-TEST_P(tickets, one_that_is_taken_away_is_replaced_by_another_behind_the_others) {
+TEST_P(tickets, one_that_is_taken_away_is_replaced_by_another_with_its_note_behind_the_others) {
   auto third = connect();
   auto held = locks_.acquire(name, fair());
-  const auto one = wait_behind(other_, "one");
+  const auto one = wait_behind(other_, "one", fair({.note = "deploy"}));
   const auto two = wait_behind(third, "two");
   const auto three = wait_behind(other_, "three");
   for (const auto* who : {"one", "three"}) {
@@ -212,6 +184,7 @@ TEST_P(tickets, one_that_is_taken_away_is_replaced_by_another_behind_the_others)
     EXPECT_TRUE(eventually([&] { return ticket_of(locks_, who) > ticket; })) << who << " does not queue anew";
   }
   EXPECT_EQ(queue(locks_), (names{"two", "one", "three"}));
+  EXPECT_EQ(locks_.waiters(name).at(1).note, "deploy");
   held.release();
   for (const auto* each : {&one, &two, &three}) EXPECT_TRUE((*each)->get());
   EXPECT_EQ(granted.names(), (names{"two", "one", "three"}));

@@ -102,11 +102,8 @@ class queue_of_processes : public process_test {
   /// The same, behind all who are there already.
   void wait_behind(const std::string& who, strategy by) {
     start_to_wait(who, by);
-    EXPECT_TRUE(eventually([&] {
-      const auto now = queue();
-      return !now.empty() && now.back() == who;
-    })) << who
-        << " does not come to wait";
+    const auto is_last = [&] { return ticket_of(locks_, name, who) != 0 && queue().back() == who; };
+    EXPECT_TRUE(eventually(is_last)) << who << " does not come to wait";
   }
   void cancel(const std::string& who) {
     process_of(who).send("cancel " + who);
@@ -117,16 +114,7 @@ class queue_of_processes : public process_test {
     process_of(who).expect("released");
   }
 
-  names queue() {
-    names out;
-    for (const auto& each : locks_.waiters(name)) out.push_back(name_in(each));
-    return out;
-  }
-  std::int64_t ticket_of(const std::string& who) {
-    for (const auto& each : locks_.waiters(name))
-      if (name_in(each) == who) return each.ticket;
-    return 0;
-  }
+  names queue() { return queue_of(locks_, name); }
   /// Who has had it, in that order.
   names granted() const {
     names out;
@@ -199,8 +187,8 @@ TEST_P(queue_of_processes, passes_over_one_that_is_stopped_at_the_head_until_it_
   wait_behind("a1", strategy::unique_index);
   wait_behind("a2", strategy::version_cas);
   wait_behind("b1", strategy::version_cas);
-  const auto ticket = ticket_of("a1");
-  const auto second_ticket = ticket_of("a2");
+  const auto ticket = ticket_of(locks_, name, "a1");
+  const auto second_ticket = ticket_of(locks_, name, "a2");
   all_.at('a')->pause();
   const stopwatch watch;
   held.release();
