@@ -105,18 +105,14 @@ class crowd : public on_each_server {
  protected:
   void take_turns(const std::vector<strategy>& by) {
     std::array<client, 2> locks{connect(), connect()};
-    {
-      std::vector<test_thread> all;
-      for (std::size_t t = 0; t < threads; ++t)
-        all.emplace_back([&, t] {
-          const auto e = error_of([&] {
-            for (std::size_t i = t; !is_over_; ++i) take_turn(i % names, locks.at(t % 2), by.at(t / 2 % by.size()));
-          });
-          EXPECT_FALSE(e.has_value()) << e->what();
-        });
-      let_pass(5s);
-      is_over_ = true;
-    }
+    std::vector<test_thread> all;
+    for (std::size_t t = 0; t < threads; ++t)
+      all.emplace_back([&, t](const std::stop_token& stop) {
+        for (std::size_t i = t; !stop.stop_requested(); ++i)
+          take_turn(i % names, locks.at(t % 2), by.at(t / 2 % by.size()));
+      });
+    let_pass(5s);
+    all.clear();
     for (std::size_t n = 0; n < names; ++n) {
       EXPECT_GT(counters_.at(n), static_cast<int>(threads));
       EXPECT_EQ(counters_.at(n), turns_.at(n));
@@ -138,7 +134,6 @@ class crowd : public on_each_server {
 
   std::array<int, names> counters_{};  // each guarded by its name
   std::array<std::atomic<int>, names> turns_{};
-  std::atomic<bool> is_over_{false};
 };
 ROWLOCK_SUITE_ON_EACH_SERVER(crowd);
 
@@ -156,11 +151,20 @@ class stopped_wait : public on_each_server_by_proxy {
     locks.acquire("others").release();
     return locks;
   }
-  static auto time_to_stop(background<held_lock>& one) {
-    const stopwatch watch;
-    one.stop();
-    EXPECT_TRUE(throws(errc::cancelled, [&] { one.get().release(); }));
-    return watch.elapsed();
+  /// Stops a wait when it has come to a place: `prepare` is called before it begins, `leave` after its end.
+  template <class Prepare, class Arrive, class Leave>
+  void expect_end_at_once(Prepare prepare, Arrive arrive, Leave leave) {
+    EXPECT_TRUE(takes_at_most(without_a_pause, [&] {
+      prepare();
+      background one{waiting(locks_)};
+      arrive(one);
+      const stopwatch watch;
+      one.stop();
+      EXPECT_TRUE(throws(errc::cancelled, [&] { one.get().release(); }));
+      const auto time = watch.elapsed();
+      leave();
+      return time;
+    }));
   }
 
   client locks_ = connect_slow();
@@ -170,69 +174,47 @@ ROWLOCK_SUITE_ON_EACH_SERVER(stopped_wait);
 
 TEST_P(stopped_wait, ends_at_once_while_it_sleeps) {
   const auto theirs = other_.acquire("orders/42", {.lease = long_lease});
-  const auto measure = [&] {
-    background one{waiting(locks_)};
-    EXPECT_TRUE(is_waited_for("orders/42"));
-    const auto time = time_to_stop(one);
-    EXPECT_TRUE(is_waited_for("orders/42", 0));
-    return time;
-  };
-  EXPECT_TRUE(takes_at_most(without_a_pause, measure));
+  expect_end_at_once([] {}, [&](auto& /*one*/) { EXPECT_TRUE(is_waited_for("orders/42")); },
+                     [&] { EXPECT_TRUE(is_waited_for("orders/42", 0)); });
 }
 
 TEST_P(stopped_wait, ends_at_once_inside_the_database) {
   locks_.acquire("orders/42").release();
-  const auto measure = [&] {
-    auto gate = db().gate();
-    background one{waiting(locks_)};
-    EXPECT_TRUE(eventually([&] { return db().at_gate() == 1; }));
-    const auto time = time_to_stop(one);
-    gate.reset();
-    EXPECT_TRUE(eventually([&] { return is_vacant("orders/42") && db().at_gate() == 0; }));
-    return time;
-  };
-  EXPECT_TRUE(takes_at_most(without_a_pause, measure));
+  std::unique_ptr<obstacle> gate;
+  expect_end_at_once([&] { gate = db().gate(); },
+                     [&](auto& /*one*/) { EXPECT_TRUE(eventually([&] { return db().at_gate() == 1; })); },
+                     [&] {
+                       gate.reset();
+                       EXPECT_TRUE(eventually([&] { return is_vacant("orders/42") && db().at_gate() == 0; }));
+                     });
 }
 
-TEST_P(stopped_wait, ends_at_once_where_nothing_comes_back) {
-  const auto measure = [&] {
-    proxy().black_hole(true);
-    background one{waiting(locks_)};
-    EXPECT_FALSE(one.is_done_within(a_moment));
-    const auto time = time_to_stop(one);
-    proxy().black_hole(false);
-    EXPECT_TRUE(eventually([&] { return is_vacant("orders/42"); }));
-    return time;
-  };
-  EXPECT_TRUE(takes_at_most(without_a_pause, measure));
-}
-
-TEST_P(stopped_wait, ends_at_once_while_it_connects) {
-  const auto measure = [&] {
-    proxy().cut();
-    proxy().black_hole(true);
-    background one{waiting(locks_)};
-    EXPECT_FALSE(one.is_done_within(a_moment));
-    const auto time = time_to_stop(one);
-    proxy().black_hole(false);
-    return time;
-  };
-  EXPECT_TRUE(takes_at_most(without_a_pause, measure));
+TEST_P(stopped_wait, ends_at_once_where_nothing_comes_back_and_while_it_connects) {
+  for (const bool is_connected : {true, false})
+    expect_end_at_once(
+        [&] {
+          if (!is_connected) proxy().cut();
+          proxy().black_hole(true);
+        },
+        [](auto& one) { EXPECT_FALSE(one.is_done_within(a_moment)); },
+        [&] {
+          proxy().black_hole(false);
+          EXPECT_TRUE(eventually([&] { return is_vacant("orders/42"); }));
+        });
 }
 
 TEST_P(stopped_wait, ends_at_once_in_the_queue_where_nothing_comes_back) {
   const auto theirs = other_.acquire("orders/42", {.lease = long_lease});
-  const auto measure = [&] {
-    background one{waiting(locks_)};
-    EXPECT_TRUE(is_waited_for("orders/42"));
-    proxy().black_hole(true);
-    EXPECT_FALSE(one.is_done_within(3 * a_moment));
-    const auto time = time_to_stop(one);
-    proxy().black_hole(false);
-    EXPECT_TRUE(is_waited_for("orders/42", 0));
-    return time;
-  };
-  EXPECT_TRUE(takes_at_most(without_a_pause, measure));
+  expect_end_at_once([] {},
+                     [&](auto& one) {
+                       EXPECT_TRUE(is_waited_for("orders/42"));
+                       proxy().black_hole(true);
+                       EXPECT_FALSE(one.is_done_within(3 * a_moment));
+                     },
+                     [&] {
+                       proxy().black_hole(false);
+                       EXPECT_TRUE(is_waited_for("orders/42", 0));
+                     });
 }
 
 TEST_P(stopped_wait, by_its_deadline_ends_half_a_second_later_at_most_where_nothing_comes_back) {
