@@ -22,31 +22,24 @@ class waiting_mark : public on_each_server {
 };
 ROWLOCK_SUITE_ON_EACH_SERVER(waiting_mark);
 
-TEST_P(waiting_mark, is_there_while_somebody_waits_and_goes_with_the_last) {
+TEST_P(waiting_mark, is_there_while_a_client_waits_and_goes_with_the_last) {
+  auto third = connect();
   auto held = first_.acquire("orders/42", {.lease = long_lease});
   EXPECT_FALSE(is_marked());
   background one{waiting(second_)};
-  EXPECT_TRUE(eventually([&] { return is_marked(); }));
-  held.release();
-  auto next = one.get();
-  EXPECT_TRUE(is_marked()) << "who acquires leaves it as it is: others may wait";
-  next.release();
-  EXPECT_TRUE(eventually([&] { return !is_marked(); }));
-}
-
-TEST_P(waiting_mark, stays_while_somebody_else_waits) {
-  auto held = first_.acquire("orders/42", {.lease = long_lease});
-  std::array<client, 2> others{connect(), connect()};
-  background one{[&](std::stop_token stop) { return others[0].acquire("orders/42", {}, std::move(stop)); }};
   ASSERT_TRUE(is_waited_for("orders/42", 1));
-  background two{[&](std::stop_token stop) { return others[1].acquire("orders/42", {}, std::move(stop)); }};
+  background two{waiting(third)};
   ASSERT_TRUE(is_waited_for("orders/42", 2));
-  ASSERT_TRUE(eventually([&] { return is_marked(); }));
+  EXPECT_TRUE(eventually([&] { return is_marked(); }));
   one.stop();
   ASSERT_TRUE(is_waited_for("orders/42", 1));
-  EXPECT_TRUE(is_marked());
+  EXPECT_TRUE(is_marked()) << "another client waits";
   held.release();
-  EXPECT_TRUE(is_held_by("orders/42", two.get()));
+  auto next = two.get();
+  EXPECT_TRUE(is_held_by("orders/42", next));
+  EXPECT_TRUE(is_marked()) << "an acquisition leaves it as it is: others may wait";
+  next.release();
+  EXPECT_TRUE(eventually([&] { return !is_marked(); }));
 }
 
 // Its waiter has died, or a client that was to take it off.
@@ -67,33 +60,24 @@ TEST_P(waiting_mark, is_made_with_the_row_where_there_is_none) {
   EXPECT_TRUE(is_held_by("orders/42", one.get()));
 }
 
-// By an operator, or by a client that has not seen the ticket.
-TEST_P(waiting_mark, that_was_taken_off_while_somebody_waits_comes_back) {
-  auto held = first_.acquire("orders/42", {.lease = long_lease});
-  background one{waiting(second_)};
-  ASSERT_TRUE(eventually([&] { return is_marked(); }));
-  db().execute("UPDATE rowlock_lock SET waiting = false");
-  EXPECT_TRUE(eventually(ticket_refresh + slack(), [&] { return is_marked(); }));
-  held.release();
-  EXPECT_TRUE(is_held_by("orders/42", one.get()));
-}
-
-TEST_P(waiting_mark, comes_back_with_a_row_that_was_deleted_and_made_anew) {
-  const auto lost = first_.acquire("orders/42", {.lease = long_lease});
-  background one{waiting(second_)};
-  ASSERT_TRUE(eventually([&] { return is_marked(); }));
+// It was taken off by an operator, or by a client that has not seen the ticket, or the row was replaced.
+TEST_P(waiting_mark, that_is_missing_while_a_client_waits_comes_back) {
   const std::string columns = "(name, version, owner, thread, acquisition, acquired_at, expires_at) ";
   const std::string theirs =
       "SELECT name, version + 1, 'thief:elsewhere:1:1', thread, 'theirs', acquired_at, expires_at ";
-  if (is_on("mysql")) {
-    db().execute("REPLACE INTO rowlock_lock " + columns + theirs + "FROM rowlock_lock");
-  } else {
-    db().execute("WITH gone AS (DELETE FROM rowlock_lock RETURNING *) INSERT INTO rowlock_lock " + columns + theirs +
-                 "FROM gone");
+  const std::string replace = is_on("mysql")
+                                  ? "REPLACE INTO rowlock_lock " + columns + theirs + "FROM rowlock_lock"
+                                  : "WITH gone AS (DELETE FROM rowlock_lock RETURNING *) INSERT INTO rowlock_lock " +
+                                        columns + theirs + "FROM gone";
+  for (const bool is_replaced : {false, true}) {
+    auto held = first_.acquire("orders/42", {.lease = long_lease});
+    background one{waiting(second_)};
+    ASSERT_TRUE(is_waited_for("orders/42") && eventually([&] { return is_marked(); }));
+    db().execute(is_replaced ? replace : "UPDATE rowlock_lock SET waiting = false");
+    EXPECT_TRUE(eventually(ticket_refresh + slack(), [&] { return is_marked(); }));
+    is_replaced ? db().vacate("orders/42") : held.release();
+    EXPECT_TRUE(is_held_by("orders/42", one.get()));
   }
-  EXPECT_TRUE(eventually(ticket_refresh + slack(), [&] { return is_marked(); }));
-  db().vacate("orders/42");
-  EXPECT_EQ(one.get().name().view(), "orders/42");
 }
 
 // The waiter has read that the row was marked, and somebody else has the name by now.
@@ -147,28 +131,24 @@ TEST_P(waiting_mark, loses_no_release_between_clients_that_take_turns) {
     std::mutex writing;
     std::vector<fencing_token> tokens;
     std::atomic<bool> was_lost{false};
-    {
-      std::vector<test_thread> all;
-      for (std::size_t i = 0; i < locks.size(); ++i)
-        all.emplace_back([&, i] {
-          for (int turn = 0; turn < turns; ++turn) {
-            const auto begin = std::chrono::steady_clock::now();
-            auto held = locks.at(i).acquire("orders/42", {.fairness = order});
-            const auto took = std::chrono::steady_clock::now() - begin;
-            bool is_late = took > slowness * lost + calls * seen.longest_since(begin);
-            {
-              const std::lock_guard alone{writing};
-              tokens.push_back(held.token());
-            }
-            // What a release has granted is lost where this process does not run for a second.
-            if (const auto e = error_of([&] { held.release(); })) {
-              EXPECT_EQ(e->code(), errc::lock_lost) << e->what();
-              was_lost = is_late = true;
-            }
-            late.at(i) += is_late ? 1 : 0;
-          }
-        });
-    }
+    on_threads(locks.size(), [&](std::size_t i) {
+      for (int turn = 0; turn < turns; ++turn) {
+        const auto begin = std::chrono::steady_clock::now();
+        auto held = locks.at(i).acquire("orders/42", {.fairness = order});
+        const auto took = std::chrono::steady_clock::now() - begin;
+        bool is_late = took > slowness * lost + calls * seen.longest_since(begin);
+        {
+          const std::lock_guard alone{writing};
+          tokens.push_back(held.token());
+        }
+        // What a release has granted is lost where this process does not run for a second.
+        if (const auto e = error_of([&] { held.release(); })) {
+          EXPECT_EQ(e->code(), errc::lock_lost) << e->what();
+          was_lost = is_late = true;
+        }
+        late.at(i) += is_late ? 1 : 0;
+      }
+    });
     EXPECT_LE(*std::max_element(late.begin(), late.end()), 1);
     EXPECT_TRUE(was_lost || std::ranges::adjacent_find(tokens, std::greater_equal<>{}) == tokens.end()) << "they grow";
     EXPECT_TRUE(eventually([&] { return !is_marked(); }));
