@@ -17,6 +17,19 @@ class deferred_release : public on_each_server {
     return db().row(name).value().acquired_at.value() + after.count();
   }
 
+  /// Acquires the names, each by an acquisition of its own name. Returns these, to be released after the stay.
+  std::vector<store::lease_ref> acquire(steps& on, const std::vector<std::string>& names) {
+    std::vector<strategies::acquire_args> attempts;
+    std::vector<store::lease_ref> out;
+    for (const auto& name : names) {
+      db().erase(name);
+      attempts.push_back(attempt_at(name, name, long_lease));
+      out.push_back({.name = name, .acquisition = name, .lease = stay});
+    }
+    for (const auto& answer : on.acquire(attempts)) EXPECT_EQ(answer.what, strategies::verdict::granted);
+    return out;
+  }
+
   client locks_ = connect();
 };
 ROWLOCK_SUITE_ON_EACH_SERVER(deferred_release);
@@ -61,14 +74,7 @@ TEST_P(deferred_release, is_told_of_each_in_a_batch_and_alone) {
                                               release_outcome::released, release_outcome::pinned};
   for (const bool alone : {false, true}) {
     SCOPED_TRACE(alone);
-    std::vector<strategies::acquire_args> attempts;
-    std::vector<store::lease_ref> batch;
-    for (const auto& name : names) {
-      db().erase(name);
-      attempts.push_back(attempt_at(name, name, long_lease));
-      batch.push_back({.name = name, .acquisition = name, .lease = stay});
-    }
-    for (const auto& answer : on.acquire(attempts)) ASSERT_EQ(answer.what, strategies::verdict::granted);
+    const auto batch = acquire(on, names);
     ASSERT_EQ(on.defer_release({&batch[1], 1}), std::vector{release_outcome::released});
     db().steal("stolen");
     db().vacate("vacated");
@@ -91,30 +97,14 @@ TEST_P(deferred_release, is_told_of_each_in_a_batch_and_alone) {
 // As one that was under way when the lock was let go of.
 TEST_P(deferred_release, is_not_shortened_by_a_renewal_that_comes_after_it) {
   steps on{db().url()};
+  const std::vector<std::string> names{"one", "two"};
   for (const bool alone : {false, true}) {
-    std::vector<strategies::acquire_args> attempts;
-    std::vector<store::lease_ref> batch;
-    for (const auto* name : {"one", "two"}) {
-      db().erase(name);
-      attempts.push_back(attempt_at(name, name, long_lease));
-      batch.push_back({.name = name, .acquisition = name, .lease = stay});
-    }
-    for (const auto& answer : on.acquire(attempts)) ASSERT_EQ(answer.what, strategies::verdict::granted);
+    auto batch = acquire(on, names);
     ASSERT_EQ(on.defer_release(batch), (std::vector{release_outcome::released, release_outcome::released}));
     for (auto& each : batch) each.lease = long_lease;
     const auto some = std::span{batch}.first(alone ? 1 : 2);
     for (const auto& answer : on.renew(some)) EXPECT_EQ(answer.what, store::standing::kept);
-    for (const auto* name : {"one", "two"}) EXPECT_EQ(expiry(name), end_of(name)) << name;
-  }
-}
-
-TEST_P(deferred_release, never_lets_tokens_run_backwards) {
-  fencing_token last{};
-  for (int i = 0; i < 5; ++i) {
-    auto held = locks_.acquire("orders/42", {.lease = long_lease, .at_least = 100ms});
-    EXPECT_GT(held.token(), last);
-    last = held.token();
-    held.release();
+    for (const auto& name : names) EXPECT_EQ(expiry(name), end_of(name)) << name;
   }
 }
 
