@@ -10,58 +10,60 @@ namespace {
 constexpr auto long_limit = 10s;
 constexpr std::chrono::milliseconds short_limit = 1s;
 
+void expect_busy(client& by) {
+  for (const auto each : all_strategies)
+    EXPECT_FALSE(by.try_acquire("job", {.strategy = each}).has_value()) << to_string(each);
+}
+
 class killed_for_update : public on_each_database_with<strategy> {
  protected:
   lock_options next() const { return {.strategy = what()}; }
-  static void expect_busy(client& by) {
-    for (const auto each : all_strategies)
-      EXPECT_FALSE(by.try_acquire("job", {.strategy = each}).has_value()) << to_string(each);
+  void expect_next(const held_lock& held, std::int64_t token) const {
+    EXPECT_GT(held.token().value(), token);
+    EXPECT_EQ(held.strategy(), what());
   }
+
+  client locks_ = connect();
 };
 ROWLOCK_SUITE_ON_EACH_DATABASE_WITH_EACH(killed_for_update, all_strategies);
 
 TEST_P(killed_for_update, leaves_the_lock_to_the_next_at_once) {
-  auto locks = connect();
   claimant holder{db().url(), strategy::for_update, long_limit};
   const auto token = holder.claim("job");
-  expect_busy(locks);
+  expect_busy(locks_);
   holder.kill();
   const stopwatch watch;
-  const auto held = locks.acquire("job", next());
+  const auto held = locks_.acquire("job", next());
   EXPECT_LT(watch.elapsed(), on_this_machine(3s));
-  EXPECT_GT(held.token().value(), token);
-  EXPECT_EQ(held.strategy(), what());
+  expect_next(held, token);
   EXPECT_EQ(db().row("job").value().expires_at.has_value(), what() != strategy::for_update || !is_on("sqlite"));
 }
 
 TEST_P(killed_for_update, leaves_it_to_one_who_waits) {
-  auto locks = connect();
   claimant holder{db().url(), strategy::for_update, long_limit};
   const auto token = holder.claim("job");
-  background waiter{[&](std::stop_token stop) { return locks.acquire("job", next(), stop); }};
+  background waiter{[&](std::stop_token stop) { return locks_.acquire("job", next(), stop); }};
   EXPECT_FALSE(waiter.is_done_within(a_moment));
   holder.kill();
   const stopwatch watch;
   const auto held = waiter.get();
   EXPECT_LT(watch.elapsed(), on_this_machine(3s));
-  EXPECT_GT(held.token().value(), token);
-  EXPECT_EQ(held.strategy(), what());
+  expect_next(held, token);
 }
 
 // The child has the parent's connection, or its file, open.
 TEST_P(killed_for_update, leaves_it_to_the_next_although_a_child_of_a_fork_lives_on) {
-  auto locks = connect();
   claimant holder{db().url(), strategy::for_update, 2s};
   const auto token = holder.claim("job");
   EXPECT_EQ(holder.ask("fork"), "forked");
   EXPECT_EQ(holder.ask("held?"), "yes");
-  expect_busy(locks);
+  expect_busy(locks_);
   holder.kill();
   const stopwatch watch;
-  const auto held = locks.acquire("job", next());
+  const auto held = locks_.acquire("job", next());
   EXPECT_LT(watch.elapsed(), is_on("sqlite") ? on_this_machine(3s) : 2s + on_this_machine(3s))
       << "when the server has heard nothing for so long, at the latest";
-  EXPECT_GT(held.token().value(), token);
+  expect_next(held, token);
 }
 
 class stopped_for_update : public process_test {
@@ -106,8 +108,7 @@ TEST_P(stopped_for_update, keeps_a_lock_in_a_file_for_as_long_as_it_lives) {
   const auto token = holder.claim("job");
   holder.pause();
   EXPECT_FALSE(locks_.try_acquire_for("job", 2 * short_limit).has_value());
-  for (const auto by : all_strategies)
-    EXPECT_FALSE(locks_.try_acquire("job", {.strategy = by}).has_value()) << to_string(by);
+  expect_busy(locks_);
   holder.kill();  // a stopped process, too
   EXPECT_GT(locks_.acquire("job").token().value(), token);
 }

@@ -1,4 +1,3 @@
-#include <sqlite3.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -36,19 +35,8 @@ class liveness : public testing::Test {
     return std::any_of(some.begin(), some.end(), [&](const auto& each) { return now.contains(each); });
   }
   /// What the row names; nullopt where it names nothing.
-  std::optional<std::string> named_by(const std::string& name) const {
-    sqlite3* raw = nullptr;
-    EXPECT_EQ(sqlite3_open(db_.file().c_str(), &raw), SQLITE_OK);
-    const std::unique_ptr<sqlite3, int (*)(sqlite3*)> connection{raw, sqlite3_close};
-    std::optional<std::string> out;
-    const auto take = [](void* to, int, char** values, char**) {
-      if (values[0] != nullptr)
-        *static_cast<std::optional<std::string>*>(to) = values[0];  // NOLINT: as C hands it over
-      return 0;
-    };
-    const auto sql = "SELECT liveness FROM rowlock_lock WHERE name = '" + name + "'";
-    EXPECT_EQ(sqlite3_exec(raw, sql.c_str(), take, &out, nullptr), SQLITE_OK);
-    return out;
+  std::optional<std::string> named_by(const std::string& name) {
+    return db_.ask("SELECT liveness FROM rowlock_lock WHERE name = '" + name + "'").at(0).at(0);
   }
   void expect_busy(client& by) const {
     for (const auto each : all_strategies)
@@ -59,7 +47,10 @@ class liveness : public testing::Test {
   client locks_ = connect();
 };
 
-TEST_F(liveness, is_a_file_that_the_row_names) {
+TEST_F(liveness, is_a_file_that_the_row_names_and_that_leases_do_not_need) {
+  for (const auto by : {strategy::unique_index, strategy::version_cas})
+    const auto lease = locks_.acquire("job", {.strategy = by});
+  EXPECT_TRUE(files().empty());
   auto held = locks_.acquire("job", for_update());
   const auto row = db_.row("job").value();
   EXPECT_TRUE(row.owner.has_value());
@@ -72,7 +63,7 @@ TEST_F(liveness, is_a_file_that_the_row_names) {
   held.release();
   EXPECT_FALSE(db_.row("job").value().owner.has_value());
   const auto lease = locks_.acquire("job");
-  EXPECT_FALSE(named_by("job").has_value()) << "a lease needs none";
+  EXPECT_FALSE(named_by("job").has_value());
 }
 
 TEST_F(liveness, is_of_each_client_its_own) {
@@ -86,12 +77,6 @@ TEST_F(liveness, is_of_each_client_its_own) {
   claimant stranger = start();
   EXPECT_EQ(stranger.ask("try one"), "busy");
   EXPECT_EQ(stranger.ask("try two"), "granted");
-}
-
-TEST_F(liveness, needs_no_file_for_leases) {
-  for (const auto by : {strategy::unique_index, strategy::version_cas})
-    const auto held = locks_.acquire("job", {.strategy = by});
-  EXPECT_TRUE(files().empty());
 }
 
 TEST_F(liveness, leaves_no_file_behind) {
