@@ -56,24 +56,20 @@ TEST_P(stalled, a_timed_form_that_never_got_an_answer_throws) {
   EXPECT_TRUE(locks.try_acquire_for("orders/42", patience, with()).has_value()) << "what was given up is undone";
 }
 
-TEST_P(stalled, a_wait_rides_it_out) {
+TEST_P(stalled, a_wait_rides_it_out_or_is_cancelled) {
   auto locks = connect_impatient();
+  const auto waiting = [&](std::stop_token stop) { return locks.acquire("orders/42", with(), stop); };
   auto in_the_way = db().stall();
-  background waiter{[&](std::stop_token stop) { return locks.acquire("orders/42", with(), stop); }};
+  background stopped{waiting};
+  EXPECT_FALSE(stopped.is_done_within(a_moment));
+  const stopwatch watch;
+  stopped.stop();
+  EXPECT_TRUE(throws(errc::cancelled, [&] { stopped.get().release(); }));
+  EXPECT_LT(watch.elapsed(), slack());
+  background waiter{waiting};
   EXPECT_FALSE(waiter.is_done_within(3 * short_call));
   in_the_way.reset();
   EXPECT_TRUE(static_cast<bool>(waiter.get()));
-}
-
-TEST_P(stalled, a_wait_can_be_cancelled) {
-  auto locks = connect_impatient();
-  const auto in_the_way = db().stall();
-  background waiter{[&](std::stop_token stop) { return locks.acquire("orders/42", with(), stop); }};
-  EXPECT_FALSE(waiter.is_done_within(a_moment));
-  const stopwatch watch;
-  waiter.stop();
-  EXPECT_TRUE(throws(errc::cancelled, [&] { waiter.get().release(); }));
-  EXPECT_LT(watch.elapsed(), slack());
 }
 
 TEST_P(stalled_of_rows, letting_go_takes_no_longer_than_a_call_and_is_made_up_for) {

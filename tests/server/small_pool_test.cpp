@@ -32,17 +32,18 @@ class small_pool : public on_each_server {
     watcher.join();
     return most;
   }
+
+  client locks_ = connect({.connections = connections});
 };
 ROWLOCK_SUITE_ON_EACH_SERVER(small_pool);
 
 TEST_P(small_pool, gives_every_thread_its_turn) {
-  auto locks = connect({.connections = connections});
   constexpr int rounds = 5;
   int counter = 0;
   std::atomic<int> inside{0};
   const int most = most_connections_during([&](int) {
     for (int i = 0; i < rounds; ++i) {
-      const auto held = locks.acquire("counter");
+      const auto held = locks_.acquire("counter");
       EXPECT_EQ(++inside, 1);
       ++counter;
       --inside;
@@ -54,12 +55,11 @@ TEST_P(small_pool, gives_every_thread_its_turn) {
 }
 
 TEST_P(small_pool, serves_as_many_names_as_threads) {
-  auto locks = connect({.connections = connections});
   constexpr int rounds = 10;
   std::atomic<int> done{0};
   const int most = most_connections_during([&](int number) {
     for (int i = 0; i < rounds; ++i) {
-      locks.acquire("job/" + std::to_string(number)).release();
+      locks_.acquire("job/" + std::to_string(number)).release();
       ++done;
     }
   });
@@ -68,13 +68,12 @@ TEST_P(small_pool, serves_as_many_names_as_threads) {
 }
 
 TEST_P(small_pool, renews_while_many_wait) {
-  auto locks = connect({.connections = connections});
-  auto held = std::optional{locks.acquire("counter", {.lease = 2s})};
+  auto held = std::optional{locks_.acquire("counter", {.lease = 2s})};
   std::atomic<int> turns{0};
   std::vector<test_thread> waiters;
   for (int i = 0; i < threads; ++i)
     waiters.emplace_back([&] {
-      const auto mine = locks.acquire("counter");
+      const auto mine = locks_.acquire("counter");
       ++turns;
     });
   EXPECT_TRUE(is_renewed("counter"));
