@@ -1,7 +1,8 @@
-#include <algorithm>
 #include <cstdint>
 #include <random>
 
+#include "history/checker.hpp"
+#include "history/record.hpp"
 #include "process/process_test.hpp"
 #include "process/restless_crew.hpp"
 #include "process/visits.hpp"
@@ -53,14 +54,14 @@ int visit_by_quorum(const std::vector<std::string>& arguments) {
   const std::filesystem::path folder{arguments.at(0)};
   quorum_of_urls job{from_third(arguments), {.lease = 400ms}};
   std::mt19937 random{static_cast<unsigned>(std::stoul(arguments.at(1)))};
-  std::ofstream log{folder / ("by" + std::to_string(lasting_number()))};
+  record log{folder / "records" / std::to_string(lasting_number())};
   say("going");
   while (!std::filesystem::exists(folder / "enough")) {
     std::optional<held_quorum> held;
     if (error_of([&] { return (held = job.lock->try_acquire_for(300ms)).has_value(); }) || !held) continue;
     const auto relied = rely_on(*held, static_cast<std::int64_t>(random() % 20'000));
     if (!relied) continue;
-    log << relied->begin << ' ' << relied->end << std::endl;
+    log.ends(log.begins({.name = "job", .begin = relied->begin}), relied->end);
   }
   return 0;
 }
@@ -118,6 +119,7 @@ TEST_P(quorum_of_processes, one_that_is_killed_leaves_it_to_the_next) {
 
 TEST_P(quorum_of_processes, no_two_believe_at_once_whoever_is_killed_and_paused) {
   const temp_folder folder;
+  std::filesystem::create_directory(folder.path() / "records");
   std::mt19937 random{seed()};
   restless_crew visitors{folder.path(), 3, [&] {
                            return std::make_unique<child_process>(
@@ -126,19 +128,10 @@ TEST_P(quorum_of_processes, no_two_believe_at_once_whoever_is_killed_and_paused)
   visitors.disturb_some(many(40, 6), random, 800ms);
   visitors.end();
 
-  struct visit {
-    std::int64_t begin;
-    std::int64_t end;
-  };
-  std::vector<visit> visits;
-  for (const auto& file : std::filesystem::directory_iterator{folder.path()}) {
-    std::ifstream in{file.path()};
-    for (visit each{}; in >> each.begin >> each.end;) visits.push_back(each);
-  }
-  EXPECT_GT(visits.size(), 5U);
-  std::sort(visits.begin(), visits.end(), [](const visit& a, const visit& b) { return a.begin < b.begin; });
-  for (std::size_t i = 1; i < visits.size(); ++i)
-    EXPECT_LE(visits[i - 1].end, visits[i].begin) << "two had it at once: " << i;
+  const auto all = read_records(folder.path() / "records");
+  EXPECT_GT(all.beliefs.size(), 5U);
+  const auto rules_of = [](std::string_view /*name*/) { return name_rules{.has_tokens = false}; };
+  for (const auto& each : judge(all, rules_of, 0).violations) ADD_FAILURE() << each;
 }
 
 }  // namespace
