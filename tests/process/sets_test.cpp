@@ -40,28 +40,18 @@ int buy(const std::vector<std::string>& arguments) {
   return 0;
 }
 
-/// keeper URL: has three names until it is killed.
-int keep(const std::vector<std::string>& arguments) {
-  auto locks = connect_patiently(arguments.at(0));
-  const std::vector<lock_name> names{"item-1", "item-2", "item-3"};
-  const auto all = locks.acquire_all(names, {.lease = 1s});
-  say("held");
-  hear();
-  return 0;
-}
-
-/// collector URL ORDER NUMBER: waits for so many names, then does as it is told.
+/// collector URL ORDER NUMBER LEASE: waits for so many names, and has them until it is told to end.
 int collect(const std::vector<std::string>& arguments) {
   auto locks = connect_patiently(arguments.at(0));
   const auto order = arguments.at(1) == "fifo" ? fairness::fifo : fairness::unfair;
-  const auto all = locks.acquire_all(items(std::stoi(arguments.at(2))), {.fairness = order});
+  const std::chrono::seconds lease{std::stoi(arguments.at(3))};
+  const auto all = locks.acquire_all(items(std::stoi(arguments.at(2))), {.lease = lease, .fairness = order});
   say("all");
   return hear() == "end" ? 0 : 1;
 }
 
 const role_registration buyer_role{"buyer", buy};
 const role_registration collector_role{"collector", collect};
-const role_registration keeper_role{"keeper", keep};
 
 class sets_of_locks : public process_test {};
 ROWLOCK_SUITE_ON_EACH_DATABASE(sets_of_locks);
@@ -87,11 +77,11 @@ TEST_P(sets_of_locks, of_many_processes_are_had_one_after_the_other) {
 }
 
 TEST_P(sets_of_locks, of_one_that_is_killed_are_free_when_its_lease_ends) {
-  child_process dead{"keeper", {db().url()}};
-  dead.expect("held");
+  child_process dead{"collector", {db().url(), "unfair", "3", "1"}};
+  dead.expect("all");
   EXPECT_EQ(locks_.list("item-").size(), 3U);
   dead.kill();
-  const std::vector<lock_name> names{"item-3", "item-4", "item-1"};
+  const std::vector<lock_name> names{"item-2", "item-3", "item-0"};
   const auto all = locks_.try_acquire_all_for(names, 20s);
   ASSERT_TRUE(all);
   EXPECT_EQ(all->size(), 3U);
@@ -103,7 +93,8 @@ class waiting_set : public process_test {
   using clock = std::chrono::steady_clock;
 
   std::unique_ptr<child_process> collector(const std::string& order, std::size_t number) {
-    return std::make_unique<child_process>("collector", std::vector{db().url(), order, std::to_string(number)});
+    return std::make_unique<child_process>("collector",
+                                           std::vector<std::string>{db().url(), order, std::to_string(number), "30"});
   }
   std::size_t tickets() { return locks_.list_waiters("item-").size(); }
   /// For how long it was waited.
