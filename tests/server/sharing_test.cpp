@@ -32,44 +32,51 @@ class lost_share : public on_each_with<proxy_test, way_to_lose_a_share> {
                 left = before](std::string_view request) mutable { return is_about(request) && left-- == 0; },
                what().how);
   }
-  bool nobody_shares_it(client& locks) {
-    return eventually(soon, [&] { return locks.sharers("orders/42").empty() && locks.try_acquire("orders/42"); }) &&
-           db().shares() == 0;
+  /// With a client of its own for each request of a call about the name: disturb(before) loses that one. At the end
+  /// no client has the name or a share of it.
+  template <class Scenario>
+  void for_each_request(Scenario scenario) {
+    for (int before = 0; before < most_requests; ++before) {
+      SCOPED_TRACE("after " + std::to_string(before));
+      auto locks = connect_through_proxy();
+      scenario(locks, before);
+      expect_not_shared();
+    }
   }
+  void expect_not_shared() {
+    EXPECT_TRUE(eventually(
+        soon, [&] { return other_.sharers("orders/42").empty() && other_.try_acquire("orders/42").has_value(); }));
+    EXPECT_EQ(db().shares(), 0);
+  }
+
+  client other_ = connect();
 };
 ROWLOCK_SUITE_ON_EACH_SERVER_WITH_EACH(lost_share, ways_to_lose_a_share);
 
 TEST_P(lost_share, of_a_grant_is_adopted_or_undone) {
-  auto other = connect();
-  other.acquire("orders/42").release();
-  for (int before = 0; before < most_requests; ++before) {
-    auto locks = connect_through_proxy();
+  other_.acquire("orders/42").release();
+  for_each_request([&](client& locks, int before) {
     locks.check();
     disturb(before);
     std::optional<held_lock> held;
     const auto e = error_of([&] { held = locks.try_acquire_shared("orders/42", {.lease = long_lease}); });
     EXPECT_TRUE(is_done_unknown_or_retryable(e));
-    if (held) {
-      const auto all = other.sharers("orders/42");
-      ASSERT_EQ(all.size(), 1U) << "after " << before;
-      EXPECT_EQ(all[0].token, held->token());
-      EXPECT_FALSE(other.try_acquire("orders/42"));
-    }
-    held.reset();
-    EXPECT_TRUE(nobody_shares_it(other)) << "after " << before;
-  }
+    if (!held) return;
+    const auto all = other_.sharers("orders/42");
+    ASSERT_EQ(all.size(), 1U);
+    EXPECT_EQ(all[0].token, held->token());
+    EXPECT_FALSE(other_.try_acquire("orders/42"));
+  });
 }
 
 TEST_P(lost_share, of_a_grant_to_several_readers_is_adopted_or_undone) {
-  auto other = connect();
-  for (int before = 0; before < most_requests; ++before) {
-    auto locks = connect_through_proxy();
-    auto writer = other.acquire("orders/42");
+  for_each_request([&](client& locks, int before) {
+    auto writer = other_.acquire("orders/42");
     std::vector<std::unique_ptr<background<bool>>> readers;
     for (int i = 0; i < 5; ++i)
       readers.push_back(std::make_unique<background<bool>>([&](std::stop_token stop) {
         const auto held = locks.try_acquire_shared_for("orders/42", soon, {.lease = 1min}, std::move(stop));
-        return held && !other.try_acquire("orders/42");
+        return held && !other_.try_acquire("orders/42");
       }));
     ASSERT_TRUE(eventually([&] { return db().tickets() == 5; }));
     disturb(before);
@@ -77,21 +84,18 @@ TEST_P(lost_share, of_a_grant_to_several_readers_is_adopted_or_undone) {
     for (const auto& each : readers) {
       bool has_shared = false;
       const auto e = error_of([&] { return has_shared = each->get(); });
-      EXPECT_TRUE(has_shared || (e && (e->outcome_is_unknown() || e->is_retryable()))) << "after " << before;
+      EXPECT_TRUE(has_shared || (e && (e->outcome_is_unknown() || e->is_retryable())));
     }
-    EXPECT_TRUE(nobody_shares_it(other)) << "after " << before;
-  }
+  });
 }
 
 // Their requests travel together.
 TEST_P(lost_share, of_many_readers_at_once_is_adopted_or_undone) {
-  auto other = connect();
   std::mutex alone;
   std::set<fencing_token> tokens;
-  for (int before = 0; before < 3 * most_requests; before += 3) {
-    auto locks = connect_through_proxy();
+  for_each_request([&](client& locks, int before) {
     locks.check();
-    disturb(before);
+    disturb(3 * before);
     std::vector<std::future<void>> readers;
     for (int i = 0; i < 20; ++i)
       readers.push_back(std::async(std::launch::async, [&] {
@@ -100,7 +104,7 @@ TEST_P(lost_share, of_many_readers_at_once_is_adopted_or_undone) {
           EXPECT_TRUE(is_done_unknown_or_retryable(
               error_of([&] { held = locks.try_acquire_shared_for("orders/42", soon, {.lease = long_lease}); })));
           if (!held) continue;
-          EXPECT_FALSE(other.try_acquire("orders/42"));
+          EXPECT_FALSE(other_.try_acquire("orders/42"));
           {
             const std::lock_guard noting{alone};
             EXPECT_TRUE(tokens.insert(held->token()).second) << "another reader has it, too";
@@ -109,41 +113,33 @@ TEST_P(lost_share, of_many_readers_at_once_is_adopted_or_undone) {
         }
       }));
     for (auto& each : readers) each.get();
-    EXPECT_TRUE(nobody_shares_it(other)) << "after " << before;
-  }
+  });
 }
 
 TEST_P(lost_share, of_a_release_leaves_nothing_behind_and_takes_nothing_from_others) {
-  auto other = connect();
-  for (int before = 0; before < most_requests; ++before) {
-    auto locks = connect_through_proxy();
-    auto theirs = other.acquire_shared("orders/42", {.lease = long_lease});
+  for_each_request([&](client& locks, int before) {
+    const auto theirs = other_.acquire_shared("orders/42", {.lease = long_lease});
     auto held = locks.acquire_shared("orders/42", {.lease = long_lease});
     disturb(before);
-    const auto e = error_of([&] { held.release(); });
-    EXPECT_TRUE(is_done_unknown_or_retryable(e));
-    EXPECT_TRUE(eventually(soon, [&] { return other.sharers("orders/42").size() == 1; })) << "after " << before;
-    EXPECT_EQ(other.find("orders/42").value().sharers, 1);
-    EXPECT_FALSE(other.try_acquire("orders/42"));
-    theirs.release();
-    EXPECT_TRUE(nobody_shares_it(other)) << "after " << before;
-  }
+    EXPECT_TRUE(is_done_unknown_or_retryable(error_of([&] { held.release(); })));
+    EXPECT_TRUE(eventually(soon, [&] { return other_.sharers("orders/42").size() == 1; }));
+    EXPECT_EQ(other_.find("orders/42").value().sharers, 1);
+    EXPECT_FALSE(other_.try_acquire("orders/42"));
+  });
 }
 
 TEST_P(lost_share, of_a_renewal_does_not_lose_it) {
   auto locks = connect_through_proxy();
-  auto other = connect();
   const auto held = locks.acquire_shared("orders/42", {.lease = 5s});
   disturb(0);
   ASSERT_TRUE(eventually([&] { return proxy().has_acted(); }));
-  EXPECT_TRUE(eventually(soon, [&] { return other.sharers("orders/42").at(0).expires_in > 4s; }));
+  EXPECT_TRUE(eventually(soon, [&] { return other_.sharers("orders/42").at(0).expires_in > 4s; }));
   EXPECT_FALSE(held.lost().stop_requested()) << to_string(held.why_lost());
 }
 
 TEST_P(lost_share, of_one_or_all_of_several_names_is_adopted_or_undone) {
-  auto other = connect();
   const std::vector<lock_name> names{"orders/43", "orders/42"};
-  for (const auto& each : names) other.acquire(each).release();
+  for (const auto& each : names) other_.acquire(each).release();
   for (const bool wants_all : {false, true})
     for (int before = 0; before < 3 + (wants_all ? 1 : 0); ++before) {
       SCOPED_TRACE(std::to_string(before) + (wants_all ? " of all" : " of any"));
@@ -165,52 +161,38 @@ TEST_P(lost_share, of_one_or_all_of_several_names_is_adopted_or_undone) {
       one.reset();
       all.reset();
       for (const auto& each : names)
-        EXPECT_TRUE(eventually(soon, [&] { return other.try_acquire(each).has_value(); })) << each;
+        EXPECT_TRUE(eventually(soon, [&] { return other_.try_acquire(each).has_value(); })) << each;
     }
 }
 
 // It may be either then: nobody relies on it, and nothing is left behind.
 TEST_P(lost_share, of_a_conversion_leaves_nothing_behind) {
-  auto other = connect();
-  for (const bool is_upgrade : {true, false})
-    for (int before = 0; before < most_requests; ++before) {
-      auto locks = connect_through_proxy();
+  for (const bool is_upgrade : {true, false}) {
+    SCOPED_TRACE(is_upgrade ? "an upgrade" : "a downgrade");
+    for_each_request([&](client& locks, int before) {
       auto held = is_upgrade ? locks.acquire_shared("orders/42", {.lease = long_lease})
                              : locks.acquire("orders/42", {.lease = long_lease});
       disturb(before);
       const auto e = error_of([&] { return is_upgrade ? held.try_upgrade() : (held.downgrade(), true); });
       EXPECT_TRUE(is_done_unknown_or_retryable(e));
       EXPECT_TRUE(!e || !e->outcome_is_unknown() || held.why_lost() == loss_reason::unreachable);
-      if (!e) {
-        EXPECT_FALSE(other.try_acquire("orders/42"));
-      }
-      held = {};
-      EXPECT_TRUE(nobody_shares_it(other)) << "after " << before << (is_upgrade ? " of an upgrade" : " of a downgrade");
-    }
+      EXPECT_TRUE(e || !other_.try_acquire("orders/42"));
+    });
+  }
 }
 
 TEST_P(lost_share, of_reaping_is_made_up_for) {
-  auto other = connect();
-  for (int before = 0; before < most_requests; ++before) {
-    auto living = other.acquire_shared("orders/42", {.lease = long_lease});
-    auto dead = other.acquire_shared("orders/42", {.lease = long_lease, .renew = false});
+  held_lock dead;  // until the end of a round, so that its own release does not stand in for the reaping
+  for_each_request([&](client& locks, int before) {
+    const auto living = other_.acquire_shared("orders/42", {.lease = long_lease});
+    dead = other_.acquire_shared("orders/42", {.lease = long_lease, .renew = false});
     db().kill_share(dead.token().value(), 1s);
-    auto locks = connect_through_proxy();
     semaphore two{locks, "orders/42", 2, {.lease = long_lease}};
     disturb(before);
-    std::optional<held_lock> held;
-    const auto e = error_of([&] { held = two.try_acquire(); });
-    EXPECT_TRUE(is_done_unknown_or_retryable(e));
-    held.reset();
-    const auto has_one = [&] {
-      bool out = false;
-      error_of([&] { return out = two.try_acquire().has_value(); });  // the first may meet the connection that is cut
-      return out;
-    };
-    EXPECT_TRUE(eventually(soon, has_one)) << "after " << before;
-    living.release();
-    EXPECT_TRUE(nobody_shares_it(other)) << "after " << before;
-  }
+    EXPECT_TRUE(is_done_unknown_or_retryable(error_of([&] { return two.try_acquire(); })));
+    const auto has_one = [&] { return succeeds([&] { return two.try_acquire(); }); };
+    EXPECT_TRUE(eventually(soon, has_one)) << "the first may meet the connection that is cut";
+  });
 }
 
 class shared_rows : public on_each_server {};
