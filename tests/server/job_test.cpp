@@ -34,6 +34,7 @@ class run_with_a_lost_reply : public on_each_with<proxy_test, way_to_lose> {
   std::int64_t runs() { return db().number("SELECT count(*) FROM rowlock_job_run"); }
 
   client locks_ = connect_through_proxy();
+  const held_lock held_ = locks_.acquire(nightly, {.lease = long_lease});
 };
 ROWLOCK_SUITE_ON_EACH_SERVER_WITH_EACH(run_with_a_lost_reply, ways);
 
@@ -43,22 +44,20 @@ ROWLOCK_SUITE_ON_EACH_SERVER(run_without_a_server);
 TEST_P(run_with_a_lost_reply, to_its_begin_is_begun_once) {
   constexpr duration wait{123'456'789};  // only begin_run has it
   job mine{locks_, nightly, {.every = period, .retries = 5, .retry_wait = wait, .lock = {.lease = long_lease}}};
-  const auto held = locks_.acquire(nightly, {.lease = long_lease});
   on_request(with_number(wait.count()), what().how);
-  const auto begun = mine.begin(held);
+  const auto begun = mine.begin(held_);
   EXPECT_TRUE(proxy().has_acted());
   EXPECT_EQ(begun.what, job_status::begun);
   EXPECT_EQ(begun.run.value().attempt, 1);
-  EXPECT_EQ(mine.finish(held, *begun.run, {}).what, job_status::succeeded);
+  EXPECT_EQ(mine.finish(held_, *begun.run, {}).what, job_status::succeeded);
   EXPECT_EQ(runs(), 1);
 }
 
 TEST_P(run_with_a_lost_reply, to_its_end_has_that_end) {
   job mine{locks_, nightly, {.every = period, .lock = {.lease = long_lease}}};
-  const auto held = locks_.acquire(nightly, {.lease = long_lease});
-  const auto begun = mine.begin(held);
+  const auto begun = mine.begin(held_);
   on_request(tcp_proxy::contains(nightly, "timed_out"), what().how);
-  const auto out = mine.finish(held, *begun.run, {.result = job_result::timed_out, .output = "some"});
+  const auto out = mine.finish(held_, *begun.run, {.result = job_result::timed_out, .output = "some"});
   EXPECT_TRUE(proxy().has_acted());
   EXPECT_EQ(out.what, job_status::timed_out);
   EXPECT_EQ(out.run.value().output, "some");
@@ -69,13 +68,12 @@ TEST_P(run_with_a_lost_reply, to_its_end_after_its_lock_was_lost_is_lost) {
   job mine{locks_, nightly, {.every = period, .retries = 1, .lock = {.lease = long_lease}}};
   auto other = connect();
   job its{other, nightly, {.every = period, .retries = 1}};
-  const auto held = locks_.acquire(nightly, {.lease = long_lease});
-  const auto begun = mine.begin(held);
+  const auto begun = mine.begin(held_);
   db().expire(nightly);
   const auto theirs = other.acquire(nightly);
   const auto next = its.begin(theirs);
   on_request(tcp_proxy::contains(nightly, "succeeded"), what().how);
-  EXPECT_EQ(mine.finish(held, *begun.run, {}).what, job_status::lost);
+  EXPECT_EQ(mine.finish(held_, *begun.run, {}).what, job_status::lost);
   EXPECT_TRUE(proxy().has_acted());
   EXPECT_EQ(its.finish(theirs, *next.run, {}).what, job_status::succeeded);
   EXPECT_EQ(db().number("SELECT count(*) FROM rowlock_job_run WHERE succeeded = 1"), 1);
