@@ -41,22 +41,6 @@ class quorum_by_proxies : public on_each_server {
 };
 ROWLOCK_SUITE_ON_EACH_SERVER(quorum_by_proxies);
 
-TEST_P(quorum_by_proxies, two_in_a_black_hole_delay_nobody) {
-  quorum_lock ours{all(disturbed_), "job", {.lease = long_lease}};
-  quorum_lock theirs{all(straight_), "job", {.lease = long_lease}};
-  auto held = ours.acquire();
-  ASSERT_TRUE(has_all(held));
-  black_hole(0, 2);
-  const stopwatch watch;
-  held.release();
-  held = ours.acquire();
-  EXPECT_LT(watch.elapsed(), slack()) << "much less than call_timeout";
-  EXPECT_EQ(held.members().size(), 3U);
-  EXPECT_FALSE(theirs.try_acquire());
-  held.release();
-  EXPECT_TRUE(theirs.try_acquire());
-}
-
 // Who gets it next gets it when the leases have ended. By then the first must not believe in it any more.
 TEST_P(quorum_by_proxies, is_lost_before_another_can_have_it) {
   quorum_lock ours{all(disturbed_), "job", {.lease = 2s}};
