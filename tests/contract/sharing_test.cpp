@@ -2,7 +2,6 @@
 #include <mutex>
 #include <set>
 #include <shared_mutex>
-#include <thread>
 #include <vector>
 
 #include "contract/sharing.hpp"
@@ -18,37 +17,29 @@ ROWLOCK_CONTRACT_SUITE(sharing, usual_pairs());
 class sharing_crowd : public sharing {};
 ROWLOCK_CONTRACT_SUITE(sharing_crowd, any_pair());
 
-TEST_P(sharing, readers_have_a_name_together_and_nobody_alone) {
-  auto one = locks_.acquire_shared(name);
-  auto two = other_.try_acquire_shared(name);
-  auto three = locks_.try_acquire_shared(name);
-  ASSERT_TRUE(two && three);
-  EXPECT_GT(two->token(), one.token());
-  EXPECT_GT(three->token(), two->token());
-  EXPECT_FALSE(locks_.try_acquire(name, with()));
-  EXPECT_FALSE(other_.try_acquire(name, with()));
-  one.release();
-  two->release();
-  EXPECT_FALSE(other_.try_acquire(name, with()));
-  const auto last = three->token();
-  three->release();
-  const auto alone = other_.try_acquire(name, with());
-  ASSERT_TRUE(alone);
-  EXPECT_GT(alone->token(), last);
-}
-
-TEST_P(sharing, a_name_is_shared_and_had_alone_by_turns) {
+TEST_P(sharing, readers_share_a_name_and_a_writer_holds_it_alone_by_turns) {
   fencing_token last;
-  for (int i = 0; i < 5; ++i) {
-    auto reader = locks_.acquire_shared(name);
-    EXPECT_GT(reader.token(), last);
-    last = reader.token();
-    reader.release();
-    const auto alone = locks_.acquire(name, with());
+  for (int turn = 0; turn < 5; ++turn) {
+    auto one = locks_.acquire_shared(name);
+    auto two = other_.try_acquire_shared(name);
+    auto three = locks_.try_acquire_shared(name);
+    ASSERT_TRUE(two && three);
+    EXPECT_GT(one.token(), last);
+    EXPECT_GT(two->token(), one.token());
+    EXPECT_GT(three->token(), two->token());
+    EXPECT_FALSE(locks_.try_acquire(name, with()));
+    EXPECT_FALSE(other_.try_acquire(name, with()));
+    one.release();
+    two->release();
+    EXPECT_FALSE(other_.try_acquire(name, with()));
+    last = three->token();
+    three->release();
+    const auto alone = turn % 2 == 0 ? other_.try_acquire(name, with()) : locks_.acquire(name, with());
+    ASSERT_TRUE(alone);
+    EXPECT_GT(alone->token(), last);
+    last = alone->token();
     EXPECT_FALSE(other_.try_acquire_shared(name));
     EXPECT_FALSE(locks_.try_acquire_shared(name));
-    EXPECT_GT(alone.token(), last);
-    last = alone.token();
   }
   EXPECT_TRUE(locks_.sharers(name).empty());
 }
@@ -70,31 +61,19 @@ TEST_P(sharing, of_many_names_and_of_one_by_many_ends_in_few_statements) {
   EXPECT_TRUE(other_.try_acquire("orders/1000", with()));
 }
 
-TEST_P(sharing, readers_that_wait_have_it_together_when_the_writer_is_gone) {
-  auto alone = locks_.acquire(name, with());
-  std::vector<std::unique_ptr<waiter>> readers;
-  for (int i = 0; i < 4; ++i) readers.push_back(start_to_share(i % 2 == 0 ? locks_ : other_, fairness::unfair));
-  for (const auto& each : readers) EXPECT_FALSE(each->is_done_within(a_moment / 4));
-  alone.release();
-  std::vector<held_lock> held;
-  for (const auto& each : readers) held.push_back(each->get());
-  EXPECT_EQ(db().shares(), 4);
-}
-
 TEST_P(sharing, readers_of_one_client_have_it_by_one_statement) {
   for (const auto how : {fairness::unfair, fairness::fifo}) {
     auto writer = other_.acquire(name, with());
     constexpr int readers = 20;
-    std::vector<std::unique_ptr<waiter>> all;
+    waiters all;
     for (int i = 0; i < readers; ++i) all.push_back(start_to_share(locks_, how, "reader " + std::to_string(i)));
     const auto before = sent(locks_, "acquiring");
     writer.release();
-    std::set<std::int64_t> tokens;
-    std::set<std::string> notes;
-    std::vector<held_lock> held;
-    for (const auto& each : all) held.push_back(each->get());
+    auto held = shares_of(all);
     EXPECT_LE(sent(locks_, "acquiring") - before, readers / 2U) << "a few, where the machine is busy";
     EXPECT_TRUE(eventually([&] { return locks_.find(name).value().sharers == readers; }));
+    std::set<std::int64_t> tokens;
+    std::set<std::string> notes;
     for (const auto& each : locks_.sharers(name)) {
       tokens.insert(each.token.value());
       notes.insert(each.note);
@@ -105,22 +84,21 @@ TEST_P(sharing, readers_of_one_client_have_it_by_one_statement) {
     held[0].release();
     EXPECT_FALSE(other_.try_acquire(name, with()));
     held.clear();
-    EXPECT_TRUE(eventually([&] { return db().tickets() == 0 && db().shares() == 0; }));
+    EXPECT_TRUE(are_no_rows_left());
   }
 }
 
 TEST_P(sharing, readers_that_come_before_a_writer_have_it_without_those_that_come_after) {
   auto first = other_.acquire(name, with());
-  std::vector<std::unique_ptr<waiter>> early;
-  std::vector<std::unique_ptr<waiter>> late;
+  waiters early;
+  waiters late;
   for (int i = 0; i < 5; ++i) early.push_back(start_to_share(locks_, fairness::fifo));
   background writer{
       [&](std::stop_token stop) { return other_.acquire(name, with({.fairness = fairness::fifo}), std::move(stop)); }};
   ASSERT_TRUE(eventually([&] { return db().tickets() == 6; }));
   for (int i = 0; i < 6; ++i) late.push_back(start_to_share(locks_, fairness::fifo));
   first.release();
-  std::vector<held_lock> held;
-  for (const auto& each : early) held.push_back(each->get());
+  auto held = shares_of(early);
   for (const auto& each : late) EXPECT_FALSE(each->is_done_within(a_moment / 6));
   EXPECT_FALSE(writer.is_done_within(a_moment));
   held.clear();
@@ -144,8 +122,8 @@ TEST_P(sharing, readers_that_go_while_it_is_got_for_them_leave_nothing) {
     writer.release();
     for (std::size_t i = 0; i < all.size(); i += 2) all[i]->stop();
     for (const auto& each : all) error_of([&] { return each->get(); });
-    ASSERT_TRUE(eventually([&] { return other_.try_acquire(name, with()).has_value(); }));
-    ASSERT_TRUE(eventually([&] { return db().tickets() == 0 && db().shares() == 0; }));
+    ASSERT_TRUE(eventually([&] { return can_have(other_, name); }));
+    ASSERT_TRUE(are_no_rows_left());
   }
 }
 
@@ -245,11 +223,9 @@ TEST_P(sharing, a_holder_has_it_again) {
 }
 
 TEST_P(sharing, refuses_what_cannot_be_shared) {
-  EXPECT_TRUE(
-      throws(errc::unsupported, [&] { (void)locks_.try_acquire_shared(name, {.strategy = strategy::version_cas}); }));
-  EXPECT_TRUE(
-      throws(errc::unsupported, [&] { (void)locks_.try_acquire_shared(name, {.strategy = strategy::for_update}); }));
-  EXPECT_TRUE(throws(errc::unsupported, [&] { (void)locks_.try_acquire_shared(name, {.at_least = 1s}); }));
+  for (const lock_options& each : {lock_options{.strategy = strategy::version_cas},
+                                   lock_options{.strategy = strategy::for_update}, lock_options{.at_least = 1s}})
+    EXPECT_TRUE(throws(errc::unsupported, [&] { return locks_.try_acquire_shared(name, each); }));
   EXPECT_TRUE(locks_.try_acquire(name, with()));
 }
 
@@ -324,13 +300,12 @@ TEST_P(sharing, is_granted_to_readers_of_many_clients_at_once) {
   for (int i = 0; i < 4; ++i) others.push_back(connect());
   EXPECT_TRUE(takes_at_most(300ms, [&] {
     auto held = locks_.acquire(name, with());
-    std::vector<std::unique_ptr<waiter>> readers;
+    waiters readers;
     for (auto& each : others) readers.push_back(start_to_share(each, fairness::fifo));
     EXPECT_FALSE(readers.back()->is_done_within(1s)) << "meanwhile its client begins to listen";
     const stopwatch since;
     held.release();
-    std::vector<held_lock> shares;
-    for (const auto& each : readers) shares.push_back(each->get());
+    const auto shares = shares_of(readers);
     return since.elapsed();
   }));
 }
@@ -382,8 +357,7 @@ TEST_P(sharing, readers_and_writers_never_meet) {
     }
   });
   EXPECT_EQ(visits, 96);
-  EXPECT_TRUE(eventually([&] { return !locks_.find(name) && db().shares() == 0; })) << "a release may be repeated";
-  EXPECT_TRUE(eventually([&] { return db().tickets() == 0; }));
+  EXPECT_TRUE(are_no_rows_left());
 }
 
 }  // namespace
