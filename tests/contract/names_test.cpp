@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "contract/contract.hpp"
+#include "support/odd_names.hpp"
 
 namespace rowlock::test {
 namespace {
@@ -10,34 +11,6 @@ class names : public two_clients {};
 ROWLOCK_CONTRACT_SUITE(names, usual_pairs());
 class names_of_rows : public names {};
 ROWLOCK_CONTRACT_SUITE(names_of_rows, rows(usual_pairs()));
-
-/// What has confused one database or another. Every two of these are two names.
-std::vector<std::string> odd_names() {
-  std::vector<std::string> out{std::string(254, 'x'), std::string(255, 'x'), std::string(254, 'x') + "y"};
-  for (const char* const each :
-       {"a",    "A",    "a ",      " a", "a\t", "a\n",   " ",  "  ", "0",  "00",   "0x41", "1e1", "10", "null", "NULL",
-        "\x01", "\x7f", "o'brien", "?",  "?1",  ":name", "$1", "@p", "%s", "100%", "a_b",  "%",   "_",  "{}"})
-    out.emplace_back(each);
-  for (const char* const each : {"o''brien", "\"quoted\"", "`ticked`", "[bracketed]", "back\\slash", "back\\\\slash",
-                                 "x'); DROP TABLE rowlock_lock; --", "' OR '1'='1"})
-    out.emplace_back(each);
-  for (const char* const each : {"caf\xc3\xa9",                       // e with acute as one code point
-                                 "cafe\xcc\x81",                      // and as two
-                                 "\xf0\x9f\x94\x92",                  // an emoji
-                                 "\xf0\x9f\x94\x92\xef\xb8\x8f",      // with a variation selector
-                                 "\xe2\x80\x8b",                      // zero width space
-                                 "\xef\xbb\xbf\x61",                  // byte order mark and a
-                                 "\xd7\xa9\xd7\x9c\xd7\x95\xd7\x9d",  // right to left
-                                 "\xc4\xb0",                          // capital I with dot
-                                 "\xc5\xbf",                          // long s, which some collations take for s
-                                 "s",
-                                 "\xc3\x9f",  // sharp s
-                                 "ss",
-                                 "\xf4\x8f\xbf\xbf",  // U+10FFFF
-                                 "\xef\xbf\xbf"})
-    out.emplace_back(each);
-  return out;
-}
 
 TEST_P(names, every_odd_one_is_a_name_of_its_own) {
   std::vector<held_lock> all;
@@ -101,18 +74,15 @@ TEST_P(options, the_note_goes_with_its_holder) {
   EXPECT_EQ(locks_.find("orders/42").value().note, "");
 }
 
-TEST_P(options_of_rows, the_application_is_shown) {
+TEST_P(options_of_rows, two_clients_of_one_process_are_two_owners_and_show_their_application) {
   const std::string longest(60, '~');
-  auto locks = connect({.application = longest});
-  const auto held = locks.acquire("orders/42", with());
-  EXPECT_EQ(locks.find("orders/42").value().owner.substr(0, 61), longest + ":");
-}
-
-TEST_P(options_of_rows, two_clients_of_one_process_are_two_owners) {
-  auto second = connect();
-  const auto one = locks_.acquire("one", with());
+  auto first = connect({.application = longest});
+  auto second = connect({.application = longest});
+  const auto one = first.acquire("one", with());
   const auto two = second.acquire("two", with());
-  EXPECT_NE(locks_.find("one").value().owner, locks_.find("two").value().owner);
+  const auto owner = first.find("one").value().owner;
+  EXPECT_EQ(owner.substr(0, 61), longest + ":");
+  EXPECT_NE(owner, first.find("two").value().owner);
 }
 
 TEST_P(options, one_connection_is_enough_for_many_threads) {
