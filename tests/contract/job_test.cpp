@@ -29,6 +29,20 @@ class doing_jobs : public two_clients {
     while (!stop.stop_requested()) std::this_thread::sleep_for(1ms);
   }
   std::int64_t successes() { return db().number("SELECT count(*) FROM rowlock_job_run WHERE succeeded = 1"); }
+  /// In so many periods, the last of which is over.
+  void succeed_in_periods(int number) {
+    for (int i = 0; i < number; ++i) {
+      EXPECT_EQ((job{locks_, nightly, due()}.run(counting()).what), job_status::succeeded);
+      db().age_runs(period);
+    }
+  }
+  /// Another sweeper may still be at work.
+  static bool sweeps(sweeper& one) {
+    return eventually([&] {
+      static_cast<void>(one.sweep_once());
+      return one.statistics().sweeps > 0;
+    });
+  }
 
   std::atomic<int> done_{0};
 };
@@ -230,6 +244,9 @@ TEST_P(doing_jobs, that_fails_is_run_again_up_to_the_retries) {
   EXPECT_EQ(runs[1].result, job_result::failed);
   EXPECT_EQ(runs[1].output, "no luck");
   EXPECT_EQ(runs[2].attempt, 1);
+  EXPECT_ANY_THROW(db().execute("UPDATE rowlock_job_run SET result = 'succeeded', succeeded = 1"))
+      << "the database itself keeps it from a second success in a period";
+  EXPECT_EQ(successes(), 1);
 }
 
 TEST_P(doing_jobs, that_always_fails_ends_with_its_exception_and_is_not_run_by_another) {
@@ -298,42 +315,40 @@ TEST_P(doing_jobs, that_is_stopped_by_its_caller_has_failed) {
 // --- losses ----------------------------------------------------------------------------------------------------------
 
 // A process that was paused for longer than its lease: another has taken over, and it is not aware of that.
-TEST_P(doing_jobs, that_was_taken_over_records_no_success) {
-  job mine{locks_, nightly, due({.retries = 1})};
-  job its{other_, nightly, due({.retries = 1})};
-  const auto held = locks_.acquire(nightly, with());
-  const auto begun = mine.begin(held);
-  ASSERT_EQ(begun.what, job_status::begun);
-  EXPECT_EQ(its.history().at(0).result, job_result::running);
-  db().expire(nightly);
-  EXPECT_EQ(its.history().at(0).result, job_result::lost);
-  const auto theirs = other_.acquire(nightly, with());
-  const auto next = its.begin(theirs);
-  ASSERT_EQ(next.what, job_status::begun);
-  EXPECT_EQ(next.run.value().attempt, 2);
-  const auto late = mine.finish(held, *begun.run, {});
-  EXPECT_EQ(late.what, job_status::lost);
-  EXPECT_EQ(late.run.value().result, job_result::lost);
-  EXPECT_EQ(successes(), 0);
-  EXPECT_EQ(its.finish(theirs, *next.run, {}).what, job_status::succeeded);
-  EXPECT_EQ(mine.finish(held, *begun.run, {}).what, job_status::lost);
-  EXPECT_EQ(successes(), 1);
-}
-
-TEST_P(doing_jobs, whose_lease_has_ended_records_no_success_even_if_no_other_has_begun) {
-  for (const bool is_taken : {false, true}) {
-    SCOPED_TRACE(is_taken);
-    const lock_name name{is_taken ? "taken" : "expired"};
-    job mine{locks_, name, due()};
+TEST_P(doing_jobs, whose_lease_has_ended_records_no_success_whatever_another_client_has_done_since) {
+  const struct {
+    const char* does;
+    bool holds;
+    bool begins;
+  } others[] = {{"nothing", false, false}, {"holds the name", true, false}, {"has begun", true, true}};
+  for (const auto& another : others) {
+    SCOPED_TRACE(another.does);
+    const lock_name name{another.does};
+    job mine{locks_, name, due({.retries = 1})};
+    job its{other_, name, due({.retries = 1})};
     const auto held = locks_.acquire(name, with());
     const auto begun = mine.begin(held);
     ASSERT_EQ(begun.what, job_status::begun);
+    EXPECT_EQ(its.history().at(0).result, job_result::running);
     db().expire(name.view());
+    EXPECT_EQ(its.history().at(0).result, job_result::lost);
     held_lock theirs;
-    if (is_taken) theirs = other_.acquire(name, with());
-    EXPECT_EQ(mine.finish(held, *begun.run, {}).what, job_status::lost);
+    job_outcome next;
+    if (another.holds) theirs = other_.acquire(name, with());
+    if (another.begins) {
+      next = its.begin(theirs);
+      ASSERT_EQ(next.what, job_status::begun);
+      EXPECT_EQ(next.run.value().attempt, 2);
+    }
+    const auto late = mine.finish(held, *begun.run, {});
+    EXPECT_EQ(late.what, job_status::lost);
+    EXPECT_EQ(late.run.value().result, job_result::lost);
     EXPECT_EQ(mine.begin(held).what, job_status::lost);
     EXPECT_EQ(successes(), 0);
+    if (!another.begins) continue;
+    EXPECT_EQ(its.finish(theirs, *next.run, {}).what, job_status::succeeded);
+    EXPECT_EQ(mine.finish(held, *begun.run, {}).what, job_status::lost);
+    EXPECT_EQ(successes(), 1);
   }
 }
 
@@ -368,49 +383,38 @@ TEST_P(doing_jobs, whose_process_has_died_is_run_again) {
   EXPECT_TRUE(runs[1].finished_at.has_value());
 }
 
-TEST_P(doing_jobs, begins_one_run_under_one_lock_and_ends_it_once) {
-  job mine{locks_, nightly, due({.retries = 5})};
-  const auto held = locks_.acquire(nightly, with());
-  const auto first = mine.begin(held);
-  const auto second = mine.begin(held);
-  EXPECT_EQ(second.what, job_status::begun);
-  EXPECT_EQ(second.run.value().attempt, first.run.value().attempt);
-  const job_ending how{.result = job_result::failed, .exit_status = 3, .output = "x\xff" + std::string(2000, 'y')};
-  const auto ended = mine.finish(held, *first.run, how);
-  EXPECT_EQ(ended.what, job_status::failed);
-  EXPECT_EQ(ended.run.value().exit_status, 3);
-  EXPECT_EQ(ended.run.value().output, std::string(1024, 'y'));
-  EXPECT_EQ(mine.finish(held, *first.run, {}).what, job_status::failed) << "the first end counts";
-  EXPECT_EQ(mine.begin(held).what, job_status::failed);
-  EXPECT_EQ(mine.history().size(), 1U);
-}
-
-TEST_P(doing_jobs, has_one_success_in_a_period_by_the_database_itself) {
-  job mine{locks_, nightly, due({.retries = 1})};
-  EXPECT_EQ(mine.run([&](const std::stop_token&, const held_lock&) {
-                  if (++done_ < 2) throw std::runtime_error{"no luck"};
-                })
-                .what,
-            job_status::succeeded);
-  EXPECT_ANY_THROW(db().execute("UPDATE rowlock_job_run SET result = 'succeeded', succeeded = 1"));
-  EXPECT_EQ(successes(), 1);
+TEST_P(doing_jobs, begins_one_run_under_one_lock_and_records_its_first_end) {
+  const struct {
+    job_ending how;
+    std::string recorded;
+  } endings[] = {
+      {{.result = job_result::failed, .exit_status = 3, .output = "x\xff" + std::string(2000, 'y')},
+       std::string(1024, 'y')},
+      {{.result = job_result::killed, .signal = 9, .output = {"caf\xc3\xa9 \xff \0 end", 13}}, "caf\xc3\xa9 ? ? end"}};
+  for (const auto& [how, recorded] : endings) {
+    const lock_name name{to_string(how.result)};
+    job mine{locks_, name, due({.retries = 5})};
+    const auto held = locks_.acquire(name, with());
+    const auto first = mine.begin(held);
+    const auto second = mine.begin(held);
+    EXPECT_EQ(second.what, job_status::begun);
+    EXPECT_EQ(second.run.value().attempt, first.run.value().attempt);
+    const auto ended = mine.finish(held, *first.run, how);
+    EXPECT_EQ(ended.what, job_status::failed);
+    EXPECT_EQ(mine.finish(held, *first.run, {}).what, job_status::failed) << "the first end counts";
+    EXPECT_EQ(mine.begin(held).what, job_status::failed);
+    const auto all = mine.history();
+    ASSERT_EQ(all.size(), 1U);
+    for (const auto& run : {*ended.run, all[0]}) {
+      EXPECT_EQ(run.result, how.result);
+      EXPECT_EQ(run.exit_status, how.exit_status);
+      EXPECT_EQ(run.signal, how.signal);
+      EXPECT_EQ(run.output, recorded);
+    }
+  }
 }
 
 // --- the rest --------------------------------------------------------------------------------------------------------
-
-TEST_P(doing_jobs, records_how_a_command_has_ended) {
-  job mine{locks_, nightly, due()};
-  const auto held = locks_.acquire(nightly, with());
-  const auto begun = mine.begin(held);
-  const std::string odd{"caf\xc3\xa9 \xff \0 end", 13};
-  EXPECT_EQ(mine.finish(held, *begun.run, {.result = job_result::killed, .signal = 9, .output = odd}).what,
-            job_status::failed);
-  const auto run = mine.history().at(0);
-  EXPECT_EQ(run.result, job_result::killed);
-  EXPECT_EQ(run.signal, 9);
-  EXPECT_FALSE(run.exit_status.has_value());
-  EXPECT_EQ(run.output, "caf\xc3\xa9 ? ? end");
-}
 
 TEST_P(doing_jobs, of_all_names_are_listed) {
   for (const auto* name : {"b", "a", "a1"}) {
@@ -445,18 +449,11 @@ TEST_P(doing_jobs, are_found_by_their_results_behind_many_others) {
 }
 
 TEST_P(doing_jobs, are_forgotten_by_the_sweeper_but_for_the_last_ones) {
-  for (int i = 0; i < 3; ++i) {
-    job mine{locks_, nightly, due()};
-    EXPECT_EQ(mine.run(counting()).what, job_status::succeeded);
-    db().age_runs(period);
-  }
+  succeed_in_periods(3);
   std::uint64_t forgotten = 0;
   const auto leaves = [&](const sweeper_options& how, std::size_t runs) {
     sweeper one{locks_, how};
-    const bool has_swept = eventually([&] {  // the one before may still be at work
-      static_cast<void>(one.sweep_once());
-      return one.statistics().sweeps > 0;
-    });
+    const bool has_swept = sweeps(one);
     forgotten += one.statistics().runs;
     return has_swept && list_job_runs(locks_, 10).size() == runs;
   };
@@ -468,35 +465,27 @@ TEST_P(doing_jobs, are_forgotten_by_the_sweeper_but_for_the_last_ones) {
 
 TEST_P(doing_jobs, are_forgotten_in_one_sweep_however_many_they_are) {
   constexpr int number = 7;
-  for (int i = 0; i < number; ++i) {
-    job mine{locks_, nightly, due()};
-    EXPECT_EQ(mine.run(counting()).what, job_status::succeeded);
-    db().age_runs(period);
-  }
+  succeed_in_periods(number);
   sweeper one{locks_, {.batch = 2, .kept_runs = 1, .run_retention = 24h}};
-  EXPECT_TRUE(eventually([&] {
-    static_cast<void>(one.sweep_once());
-    return one.statistics().sweeps > 0;
-  }));
+  EXPECT_TRUE(sweeps(one));
   EXPECT_EQ(list_job_runs(locks_, 10).size(), 1U);
   EXPECT_EQ(one.statistics().runs, number - 1U);
   EXPECT_EQ(locks_.stats().swept_runs, number - 1U);
 }
 
 TEST_P(doing_jobs, refuses_options_and_locks_that_do_not_fit) {
-  const auto refused = [&](const job_options& options) {
-    return throws(errc::invalid_option, [&] { job{locks_, nightly, options}; });
-  };
-  EXPECT_TRUE(refused({.every = 999ms}));
-  EXPECT_TRUE(refused({.every = 24h * 367}));
-  EXPECT_TRUE(refused({.every = 1h, .at = 3min}));
-  EXPECT_TRUE(refused({.time_zone = "Europe/Nowhere"}));
-  EXPECT_TRUE(refused({.early_by = -1ms}));
-  EXPECT_TRUE(refused({.every = 1h, .early_by = 31min}));
-  EXPECT_TRUE(refused({.retries = -1}));
-  EXPECT_TRUE(refused({.retry_wait = -1ms}));
-  EXPECT_TRUE(refused({.every = 1h, .timeout = 61min}));
-  EXPECT_TRUE(refused({.lock = {.as = holder::named("me")}}));
+  const job_options refused[] = {{.every = 999ms},
+                                 {.every = 24h * 367},
+                                 {.every = 1h, .at = 3min},
+                                 {.time_zone = "Europe/Nowhere"},
+                                 {.early_by = -1ms},
+                                 {.every = 1h, .early_by = 31min},
+                                 {.retries = -1},
+                                 {.retry_wait = -1ms},
+                                 {.every = 1h, .timeout = 61min},
+                                 {.lock = {.as = holder::named("me")}}};
+  for (const auto& options : refused)
+    EXPECT_TRUE(throws(errc::invalid_option, [&] { job{locks_, nightly, options}; })) << &options - refused;
   EXPECT_TRUE(throws(errc::unsupported, [&] { job{locks_, nightly, {.lock = {.strategy = strategy::for_update}}}; }));
   job mine{locks_, nightly, due()};
   const auto other = locks_.acquire("another", with());
