@@ -1,4 +1,7 @@
+#include <functional>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "contract/contract.hpp"
@@ -39,27 +42,26 @@ TEST_P(lease, the_client_reckons_it_shorter_than_the_database) {
   EXPECT_LE(asked_at + left->count(), end_of("orders/42") - margin.count() + slewing);
 }
 
-TEST_P(lease, that_ended_is_taken_over_though_nothing_sweeps) {
-  auto held = locks_.acquire("orders/42", with({.lease = 300ms, .renew = false}));
-  const auto end = end_of("orders/42");
-  const auto next = other_.acquire("orders/42", with());
-  EXPECT_GE(next.token().value(), end) << "never before the lease has ended by the clock of the database";
-  EXPECT_GT(next.token(), held.token());
-  EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
-  EXPECT_TRUE(throws(errc::lock_lost, [&] { held.release(); }));
-  EXPECT_FALSE(static_cast<bool>(held));
-  EXPECT_FALSE(can_have(locks_, "orders/42")) << "the late release must not free the next holder's lock";
-  EXPECT_FALSE(next.lost().stop_requested());
-}
-
-TEST_P(lease, is_not_given_away_early_to_one_that_keeps_trying) {
-  for (int round = 0; round < 3; ++round) {
-    const auto held = locks_.acquire("orders/42", with({.lease = 120ms, .renew = false}));
+TEST_P(lease, that_ended_is_taken_over_though_nothing_sweeps_and_never_before) {
+  const std::function<held_lock()> waits = [&] { return other_.acquire("orders/42", with()); };
+  const std::function<held_lock()> waits_here = [&] { return locks_.acquire("orders/42", with()); };
+  const std::function<held_lock()> keeps_trying = [&] {
+    std::optional<held_lock> out;
+    EXPECT_TRUE(eventually([&] { return (out = other_.try_acquire("orders/42", with())).has_value(); }));
+    return std::move(out.value());
+  };
+  for (const auto* take_over : {&waits, &waits_here, &keeps_trying, &keeps_trying, &keeps_trying}) {
+    auto held = locks_.acquire("orders/42", with({.lease = 120ms, .renew = false}));
     const auto end = end_of("orders/42");
-    std::optional<held_lock> next;
-    ASSERT_TRUE(eventually([&] { return (next = other_.try_acquire("orders/42", with())).has_value(); }));
-    EXPECT_GE(next->token().value(), end);
-    EXPECT_GT(next->token(), held.token());
+    const auto next = (*take_over)();
+    EXPECT_GE(next.token().value(), end) << "never before the lease has ended by the clock of the database";
+    EXPECT_GT(next.token(), held.token());
+    EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
+    EXPECT_TRUE(throws(errc::lock_lost, [&] { held.release(); }));
+    EXPECT_FALSE(static_cast<bool>(held));
+    EXPECT_FALSE(can_have(locks_, "orders/42")) << "the late release must not free the next holder's lock";
+    EXPECT_FALSE(can_have(other_, "orders/42"));
+    EXPECT_FALSE(next.lost().stop_requested());
   }
 }
 
@@ -96,16 +98,9 @@ TEST_P(lease, all_of_many_are_renewed) {
   EXPECT_EQ(end_of("orders/42"), end) << "which is not to be renewed";
 }
 
-TEST_P(lease, of_an_expired_lock_can_be_had_again_by_the_same_client_also_by_a_mutex) {
+TEST_P(lease, that_expired_is_acquired_again_by_the_same_mutex) {
   mutex order{locks_, "orders/43", with({.lease = 1s, .renew = false})};
   order.lock();
-  auto held = locks_.acquire("orders/42", with({.lease = 100ms, .renew = false}));
-  auto again = locks_.acquire("orders/42", with());
-  EXPECT_GT(again.token(), held.token());
-  EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
-  EXPECT_TRUE(throws(errc::lock_lost, [&] { held.release(); }));
-  EXPECT_FALSE(again.lost().stop_requested());
-  EXPECT_FALSE(can_have(other_, "orders/42"));
   ASSERT_TRUE(eventually([&] { return order.held().lost().stop_requested(); }));
   const auto token = order.held().token();
   order.lock();
