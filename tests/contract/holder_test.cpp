@@ -81,46 +81,41 @@ TEST_P(reentrancy, a_thread_joins_in_while_its_holder_waits_for_it_though_anothe
 // Whichever way it was acquired, a lock belongs to its holder: one handle more is given at once, and a loss is a loss
 // of all handles.
 TEST_P(reentrancy_of_leases, holds_for_every_way_to_a_lock) {
-  using handles = std::vector<std::shared_ptr<void>>;
-  const auto kept = [](auto handle) { return std::make_shared<decltype(handle)>(std::move(handle)); };
+  using handle = std::shared_ptr<void>;
+  const auto kept = [](auto held) -> handle { return std::make_shared<decltype(held)>(std::move(held)); };
   const std::vector<lock_name> names{"orders/42"};
   const std::vector<lock_name> more{"orders/41", "orders/42"};
   const struct {
     const char* name;
-    std::function<handles(client&, const lock_options&)> acquire;
+    std::function<handle(client&)> acquire;
   } ways[] = {
-      {"acquire", [&](client& by, const lock_options& mine) { return handles{kept(by.acquire("orders/42", mine))}; }},
-      {"try_acquire_for",
-       [&](client& by, const lock_options& mine) {
-         return handles{kept(by.try_acquire_for("orders/42", 1min, mine).value())};
-       }},
-      {"acquire_any", [&](client& by, const lock_options& mine) { return handles{kept(by.acquire_any(names, mine))}; }},
-      {"acquire_all", [&](client& by, const lock_options& mine) { return handles{kept(by.acquire_all(more, mine))}; }},
-      {"try_acquire_all",
-       [&](client& by, const lock_options& mine) { return handles{kept(by.try_acquire_all(more, mine).value())}; }},
+      {"acquire", [&](client& by) { return kept(by.acquire("orders/42", as_job_)); }},
+      {"try_acquire_for", [&](client& by) { return kept(by.try_acquire_for("orders/42", 1min, as_job_).value()); }},
+      {"acquire_any", [&](client& by) { return kept(by.acquire_any(names, as_job_)); }},
+      {"acquire_all", [&](client& by) { return kept(by.acquire_all(more, as_job_)); }},
+      {"try_acquire_all", [&](client& by) { return kept(by.try_acquire_all(more, as_job_).value()); }},
       {"try_upgrade",
-       [&](client& by, lock_options mine) {
-         mine.strategy = strategy::unique_index;
-         auto held = by.acquire_shared("orders/42", mine);
+       [&](client& by) {
+         auto held = by.acquire_shared("orders/42", {.as = as_job_.as});
          EXPECT_TRUE(held.try_upgrade());
-         return handles{kept(std::move(held))};
+         return kept(std::move(held));
        }},
   };
+  const auto as_another_job = with({.as = holder::named("request-8")});
   for (const auto& way : ways) {
     SCOPED_TRACE(way.name);
     auto locks = connect();
-    const auto mine = with({.as = holder::named("request-7")});
-    auto first = way.acquire(locks, mine);
+    auto first = way.acquire(locks);
     std::vector<held_lock> again;
-    again.push_back(locks.try_acquire("orders/42", mine).value());
-    again.push_back(locks.acquire("orders/42", mine));
-    again.push_back(locks.try_acquire_any(names, mine).value());
-    EXPECT_TRUE(locks.try_acquire_all(names, mine));
-    EXPECT_TRUE(locks.try_acquire_all_for(more, 1min, mine));
+    again.push_back(locks.try_acquire("orders/42", as_job_).value());
+    again.push_back(locks.acquire("orders/42", as_job_));
+    again.push_back(locks.try_acquire_any(names, as_job_).value());
+    EXPECT_TRUE(locks.try_acquire_all(names, as_job_));
+    EXPECT_TRUE(locks.try_acquire_all_for(more, 1min, as_job_));
     EXPECT_EQ(again[0].token(), again[2].token()) << "it is the same ownership";
-    EXPECT_FALSE(locks.try_acquire("orders/42", with({.as = holder::named("request-8")})));
-    EXPECT_FALSE(locks.try_acquire_all(more, with({.as = holder::named("request-8")})));
-    first.clear();
+    EXPECT_FALSE(locks.try_acquire("orders/42", as_another_job));
+    EXPECT_FALSE(locks.try_acquire_all(more, as_another_job));
+    first.reset();
     EXPECT_FALSE(can_have(other_, "orders/42")) << "handles are left";
     locks.release_all();
     for (const auto& each : again) EXPECT_EQ(each.why_lost(), loss_reason::forced);
@@ -132,28 +127,32 @@ TEST_P(reentrancy, any_other_holder_is_refused) {
   const auto held = locks_.acquire("orders/42", with({.as = holder::named("request-7")}));
   EXPECT_FALSE(can_have(locks_, "orders/42")) << "a fresh holder";
   EXPECT_FALSE(other_.try_acquire("orders/42", as_job_).has_value()) << "of another client";
-  EXPECT_FALSE(locks_.try_acquire("orders/42", with({.as = holder::named("request-8")})).has_value());
-  EXPECT_FALSE(locks_.try_acquire("orders/42", with({.as = holder::named("REQUEST-7")})).has_value());
-  EXPECT_FALSE(locks_.try_acquire("orders/42", with({.as = holder::this_thread()})).has_value());
-  EXPECT_FALSE(locks_.try_acquire("orders/42", with({.as = holder::unique()})).has_value());
+  for (const auto& each :
+       {holder::named("request-8"), holder::named("REQUEST-7"), holder::this_thread(), holder::unique()})
+    EXPECT_FALSE(locks_.try_acquire("orders/42", with({.as = each})).has_value()) << each.text();
 }
 
-TEST_P(reentrancy, the_calling_thread_may_be_the_holder) {
-  const auto held = locks_.acquire("orders/42", with({.as = holder::this_thread()}));
-  EXPECT_TRUE(locks_.try_acquire("orders/42", with({.as = holder::this_thread()})).has_value());
-  background elsewhere{[&](std::stop_token) {
-    return locks_.try_acquire("orders/42", with({.as = holder::this_thread()})).has_value();
-  }};
-  EXPECT_FALSE(elsewhere.get());
-}
-
-TEST_P(reentrancy, shares_the_holder_with_the_mutex) {
-  mutex order{locks_, "orders/42", with()};
-  order.lock();
-  auto again = locks_.try_acquire("orders/42", with({.as = holder::this_thread()}));
+TEST_P(reentrancy, of_a_thread_is_shared_by_its_mutexes_and_its_calls) {
+  const auto as_this_thread = with({.as = holder::this_thread()});
+  const auto try_elsewhere = [&] {
+    return background{[&](std::stop_token) {
+             return locks_.try_acquire("orders/42", with({.as = holder::this_thread()})).has_value();
+           }}
+        .get();
+  };
+  mutex one{locks_, "orders/42", with()};
+  mutex two{locks_, "orders/42", with()};
+  one.lock();
+  EXPECT_TRUE(two.try_lock()) << "the same thread has it already";
+  auto again = locks_.try_acquire("orders/42", as_this_thread);
   ASSERT_TRUE(again.has_value());
-  order.unlock();
+  EXPECT_FALSE(try_elsewhere());
+  one.unlock();
+  EXPECT_FALSE(can_have(other_, "orders/42")) << "held through the other object still";
+  two.unlock();
   EXPECT_FALSE(can_have(other_, "orders/42"));
+  EXPECT_TRUE(locks_.try_acquire("orders/42", as_this_thread).has_value());
+  EXPECT_FALSE(try_elsewhere());
   again->release();
   EXPECT_TRUE(can_have(other_, "orders/42"));
 }

@@ -46,18 +46,6 @@ TEST_P(mutexes, is_recursive_to_any_depth) {
   EXPECT_TRUE(can_have(other_, "orders/42"));
 }
 
-TEST_P(mutexes, two_objects_of_one_name_are_one_lock) {
-  mutex one{locks_, "orders/42", with()};
-  mutex two{locks_, "orders/42", with()};
-  one.lock();
-  EXPECT_TRUE(two.try_lock()) << "the same thread has it already";
-  EXPECT_FALSE(try_elsewhere(two));
-  one.unlock();
-  EXPECT_FALSE(can_have(other_, "orders/42")) << "held through the other object still";
-  two.unlock();
-  EXPECT_TRUE(can_have(other_, "orders/42"));
-}
-
 TEST_P(mutexes, held_is_for_the_calling_thread_only) {
   EXPECT_TRUE(throws(errc::not_held, [&] { static_cast<void>(order_.held()); }));
   order_.lock();
@@ -122,7 +110,7 @@ TEST_P(mutexes, can_be_held_in_the_name_of_a_job) {
   EXPECT_TRUE(can_have(other_, "orders/42"));
 }
 
-TEST_P(mutexes, waits_for_it_anew_after_a_loss) {
+TEST_P(mutexes, locks_anew_after_a_loss_and_reports_the_unlock_of_a_lost_lock) {
   order_.lock();
   const auto token = order_.held().token();
   locks_.release_all();
@@ -138,9 +126,6 @@ TEST_P(mutexes, waits_for_it_anew_after_a_loss) {
   EXPECT_FALSE(can_have(other_, "orders/42"));
   order_.unlock();
   EXPECT_TRUE(can_have(other_, "orders/42"));
-}
-
-TEST_P(mutexes, unlock_after_a_loss_is_reported) {
   order_.lock();
   locks_.release_all();
   const auto next = other_.acquire("orders/42", with());
