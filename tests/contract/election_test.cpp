@@ -40,26 +40,33 @@ class told_terms {
   std::vector<std::int64_t> all_;
 };
 
-/// What a leader does that has nothing to do: until it is told to end.
-class idle_work {
+/// A candidate whose work is to wait until it is told to end.
+class idle_candidate {
  public:
-  election::work work() {
-    return [this](const std::stop_token& told, const held_lock& lead) {
-      term_ = lead.token().value();
-      while (!told.stop_requested()) std::this_thread::sleep_for(1ms);
-      ++ended_;
-    };
-  }
+  explicit idle_candidate(election& in)
+      : leading_{[this, &in](std::stop_token stop) {
+          return in.lead(std::move(stop), [this](const std::stop_token& told, const held_lock& lead) {
+            term_ = lead.token().value();
+            while (!told.stop_requested()) std::this_thread::sleep_for(1ms);
+            ++ended_;
+          });
+        }} {}
+
   std::int64_t term() const { return term_; }
   int ended() const { return ended_; }
   /// Whether a term after that one begins.
   bool leads_after(std::int64_t term) const {
     return eventually([&] { return term_ > term; });
   }
+  bool is_done_within(std::chrono::milliseconds time) { return leading_.is_done_within(time); }
+  void stop() { leading_.stop(); }
+  /// The result of election::lead().
+  bool get() { return leading_.get(); }
 
  private:
   std::atomic<std::int64_t> term_{0};
   std::atomic<int> ended_{0};
+  background<bool> leading_;
 };
 
 class electing_by_any_strategy : public two_clients {
@@ -162,58 +169,48 @@ TEST_P(electing, shows_each_leader_also_of_one_client) {
 
 TEST_P(electing, ends_the_work_of_one_who_lost_the_lead_and_lets_him_campaign_again) {
   election mine{locks_, lead_of, brisk({.lease = 3s})};
-  idle_work work;
-  background leading{[&](std::stop_token stop) { return mine.lead(std::move(stop), work.work()); }};
-  ASSERT_TRUE(work.leads_after(0));
-  const auto first = work.term();
+  idle_candidate leader{mine};
+  ASSERT_TRUE(leader.leads_after(0));
+  const auto first = leader.term();
   EXPECT_TRUE(other_.force_release(lead_of));
-  EXPECT_TRUE(work.leads_after(first));
-  EXPECT_EQ(work.ended(), 1);
-  EXPECT_EQ(other_.find(lead_of).value().token.value(), work.term());
-  leading.stop();
-  EXPECT_FALSE(leading.get()) << "it was stopped";
-  EXPECT_EQ(work.ended(), 2);
+  EXPECT_TRUE(leader.leads_after(first));
+  EXPECT_EQ(leader.ended(), 1);
+  EXPECT_EQ(other_.find(lead_of).value().token.value(), leader.term());
+  leader.stop();
+  EXPECT_FALSE(leader.get()) << "it was stopped";
+  EXPECT_EQ(leader.ended(), 2);
 }
 
 TEST_P(electing, ends_at_once_when_it_is_stopped_and_hands_over) {
-  idle_work work;
-  idle_work its_work;
-  background leading{[&](std::stop_token stop) { return mine_.lead(std::move(stop), work.work()); }};
-  ASSERT_TRUE(work.leads_after(0));
-  background standing_by{[&](std::stop_token stop) { return its_.lead(std::move(stop), its_work.work()); }};
+  idle_candidate leader{mine_};
+  ASSERT_TRUE(leader.leads_after(0));
+  idle_candidate stands_by{its_};
   EXPECT_TRUE(is_waiting());
   const stopwatch watch;
-  leading.stop();
-  EXPECT_FALSE(leading.get());
-  EXPECT_TRUE(its_work.leads_after(work.term()));
+  leader.stop();
+  EXPECT_FALSE(leader.get());
+  EXPECT_TRUE(stands_by.leads_after(leader.term()));
   EXPECT_LE(watch.elapsed(), slack());
+  EXPECT_EQ(leader.ended(), 1);
 
-  background waiting{[&](std::stop_token stop) { return mine_.lead(std::move(stop), work.work()); }};
+  idle_candidate waits{mine_};
   EXPECT_TRUE(is_waiting());
-  waiting.stop();
-  EXPECT_FALSE(waiting.get());
-  EXPECT_EQ(work.ended(), 1) << "it did not lead again";
+  waits.stop();
+  EXPECT_FALSE(waits.get());
+  EXPECT_EQ(waits.ended(), 0) << "it did not lead";
 }
 
-TEST_P(electing, is_over_when_the_work_returns) {
+TEST_P(electing, is_over_when_the_work_returns_and_goes_on_if_the_lead_was_lost_before) {
   int calls = 0;
   EXPECT_TRUE(mine_.lead({}, [&](const std::stop_token& told, const held_lock& lead) {
-    ++calls;
     EXPECT_FALSE(told.stop_requested());
     EXPECT_EQ(mine_.leader().value().token, lead.token());
-  }));
-  EXPECT_EQ(calls, 1);
-  EXPECT_FALSE(mine_.leader().has_value());
-}
-
-TEST_P(electing, goes_on_if_the_lead_was_lost_before_the_work_returned) {
-  int calls = 0;
-  EXPECT_TRUE(mine_.lead({}, [&](const std::stop_token&, const held_lock&) {
     if (++calls > 1) return;
     db().steal(lead_of);
     db().vacate(lead_of);
   }));
   EXPECT_EQ(calls, 2) << "the work may have overlapped with another leader's";
+  EXPECT_FALSE(mine_.leader().has_value());
 }
 
 TEST_P(electing, passes_on_what_the_work_throws_and_resigns) {
@@ -237,36 +234,32 @@ TEST_P(electing, passes_on_what_the_work_throws_and_resigns) {
 TEST_P(electing, is_lost_when_the_client_is_closed) {
   told_terms told;
   auto looking = mine_.observe(told.observer());
-  idle_work work;
-  background leading{
-      [&](std::stop_token stop) { return error_of([&] { return mine_.lead(std::move(stop), work.work()); }); }};
-  ASSERT_TRUE(work.leads_after(0));
+  idle_candidate leader{mine_};
+  ASSERT_TRUE(leader.leads_after(0));
   locks_.close();
-  EXPECT_EQ(leading.get().value().code(), errc::client_closed);
-  EXPECT_EQ(work.ended(), 1);
+  EXPECT_TRUE(throws(errc::client_closed, [&] { leader.get(); }));
+  EXPECT_EQ(leader.ended(), 1);
   EXPECT_TRUE(throws(errc::client_closed, [&] { static_cast<void>(mine_.leader()); }));
   EXPECT_TRUE(throws(errc::client_closed, [&] { looking = mine_.observe(told.observer()); }));
   looking.stop();
 }
 
 TEST_P(electing, resigns_in_favour_of_those_who_wait) {
-  idle_work work;
-  idle_work its_work;
-  background leading{[&](std::stop_token stop) { return mine_.lead(std::move(stop), work.work()); }};
-  ASSERT_TRUE(work.leads_after(0));
-  background standing_by{[&](std::stop_token stop) { return its_.lead(std::move(stop), its_work.work()); }};
+  idle_candidate mine{mine_};
+  ASSERT_TRUE(mine.leads_after(0));
+  const idle_candidate its{its_};
   const auto its_ticket = ticket_after(0);
   ASSERT_NE(its_ticket, 0);
   mine_.resign();
-  ASSERT_TRUE(its_work.leads_after(work.term()));
+  ASSERT_TRUE(its.leads_after(mine.term()));
   const auto my_ticket = ticket_after(its_ticket);
   ASSERT_NE(my_ticket, 0) << "it campaigns again";
-  EXPECT_FALSE(leading.is_done_within(a_moment));
+  EXPECT_FALSE(mine.is_done_within(a_moment));
   mine_.resign();
   ASSERT_NE(ticket_after(my_ticket), 0) << "a candidate that waits begins to wait anew";
   its_.resign();
-  EXPECT_TRUE(work.leads_after(its_work.term()));
-  EXPECT_EQ(work.ended(), 1);
+  EXPECT_TRUE(mine.leads_after(its.term()));
+  EXPECT_EQ(mine.ended(), 1);
 }
 
 // --- observers -------------------------------------------------------------------------------------------------------
