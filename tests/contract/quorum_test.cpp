@@ -74,10 +74,16 @@ class quorum_of_five : public testing::TestWithParam<mixture> {
   static bool has_all(const held_quorum& held) {
     return eventually([&] { return held.members().size() == 5; });
   }
+  static held_quorum acquired_in_all(quorum_lock& by) {
+    auto out = by.acquire();
+    EXPECT_TRUE(has_all(out));
+    return out;
+  }
   /// Whether our call to that database is under way.
   bool is_asked(std::size_t which) { return locks_->at(which).stats().waiting > 0; }
-  bool is_free(std::size_t which) {
-    return eventually([&] { return !other_->at(which).find("job"); });
+  bool are_free(std::initializer_list<std::size_t> these) {
+    return std::ranges::all_of(
+        these, [&](std::size_t each) { return eventually([&] { return !other_->at(each).find("job"); }); });
   }
 
   const places places_ = open_five();
@@ -146,8 +152,7 @@ TEST_P(quorum_of_five, a_minority_is_let_go_of) {
   }
   const auto c = other_->at(4).acquire("job");
   EXPECT_FALSE(ours_.try_acquire());
-  EXPECT_TRUE(is_free(1));
-  EXPECT_TRUE(is_free(3));
+  EXPECT_TRUE(are_free({1, 3}));
 }
 
 TEST_P(quorum_of_five, is_had_without_two_that_are_gone) {
@@ -175,8 +180,7 @@ TEST_P(quorum_of_five, is_an_error_without_three) {
     EXPECT_TRUE(mentions(e, "of 5 databases answered")) << e->what();
     EXPECT_TRUE(mentions(e, "a majority is 3")) << e->what();
   }
-  EXPECT_TRUE(is_free(1));
-  EXPECT_TRUE(is_free(3));
+  EXPECT_TRUE(are_free({1, 3}));
 }
 
 // Errors of two, and one that refuses: nobody can have a majority, but the databases can be relied on.
@@ -233,7 +237,7 @@ TEST_P(quorum_of_five, what_comes_after_the_release_is_released) {
   held.release();
   in_the_way.reset();
   EXPECT_TRUE(eventually([&] { return place(2).row("job").has_value(); }));
-  EXPECT_TRUE(is_free(2));
+  EXPECT_TRUE(are_free({2}));
 }
 
 TEST_P(quorum_of_five, three_that_hang_cost_their_limit_once) {
@@ -289,8 +293,7 @@ TEST_P(quorum_of_five, a_wait_ends_in_time_or_when_it_is_stopped_or_with_the_rel
 
 TEST_P(quorum_of_five, is_lost_with_the_third_of_its_members) {
   quorum_lock ours{locks_->clients(), "job", {.lease = brisk_lease}};
-  auto held = ours.acquire();
-  ASSERT_TRUE(has_all(held));
+  auto held = acquired_in_all(ours);
   happening lost;
   const std::stop_callback told{held.lost(), [&] { lost.happens(); }};
   place(0).steal("job");
@@ -307,14 +310,12 @@ TEST_P(quorum_of_five, is_lost_with_the_third_of_its_members) {
   EXPECT_EQ(held.expires_in(), 0s);
   EXPECT_TRUE(held);
   EXPECT_TRUE(throws(errc::lock_lost, [&] { held.release(); }));
-  EXPECT_TRUE(is_free(1)) << "what was left of it is released";
-  EXPECT_TRUE(is_free(3));
+  EXPECT_TRUE(are_free({1, 3})) << "what was left of it is released";
 }
 
 TEST_P(quorum_of_five, is_lost_before_its_time_is_over_when_a_third_is_away) {
   quorum_lock ours{locks_->clients(), "job", {.lease = brisk_lease}};
-  auto held = ours.acquire();
-  ASSERT_TRUE(has_all(held));
+  auto held = acquired_in_all(ours);
   auto in_the_way = stall({0, 1});
   EXPECT_TRUE(eventually([&] { return held.members().size() == 3; }));
   EXPECT_FALSE(held.lost().stop_requested());
@@ -339,8 +340,7 @@ TEST_P(quorum_of_five, a_loss_is_not_taken_back_by_what_comes_later) {
   EXPECT_TRUE(held.lost().stop_requested());
   in_the_way.clear();
   EXPECT_TRUE(eventually([&] { return place(0).row("job") && place(1).row("job"); }));
-  EXPECT_TRUE(is_free(0));
-  EXPECT_TRUE(is_free(1));
+  EXPECT_TRUE(are_free({0, 1}));
   EXPECT_NE(held.why_lost(), loss_reason::none);
   EXPECT_TRUE(held.members().empty());
 }
@@ -355,8 +355,7 @@ TEST_P(quorum_of_five, is_lost_when_nobody_renews_it) {
 }
 
 TEST_P(quorum_of_five, is_lost_when_clients_close) {
-  auto held = ours_.acquire();
-  ASSERT_TRUE(has_all(held));
+  auto held = acquired_in_all(ours_);
   locks_->at(0).close();
   locks_->at(1).close();
   EXPECT_FALSE(held.lost().stop_requested());
@@ -369,8 +368,7 @@ TEST_P(quorum_of_five, is_lost_when_clients_close) {
 // The callback is run on a thread of the library's, which must not wait for itself.
 TEST_P(quorum_of_five, a_callback_may_end_everything) {
   auto ours = std::make_unique<quorum_lock>(locks_->clients(), "job", lock_options{.lease = brisk_lease});
-  std::optional<held_quorum> held{ours->acquire()};
-  ASSERT_TRUE(has_all(*held));
+  std::optional<held_quorum> held{acquired_in_all(*ours)};
   happening done;
   const std::stop_callback told{held->lost(), [&] {
                                   held.reset();
@@ -379,14 +377,12 @@ TEST_P(quorum_of_five, a_callback_may_end_everything) {
                                 }};
   for (const std::size_t each : {0U, 2U, 4U}) place(each).steal("job");
   EXPECT_TRUE(done.within());
-  EXPECT_TRUE(is_free(1));
-  EXPECT_TRUE(is_free(3));
+  EXPECT_TRUE(are_free({1, 3}));
 }
 
 TEST_P(quorum_of_five, a_callback_that_lasts_does_not_hold_up_the_release) {
   quorum_lock ours{locks_->clients(), "job", {.lease = brisk_lease}};
-  auto held = ours.acquire();
-  ASSERT_TRUE(has_all(held));
+  auto held = acquired_in_all(ours);
   happening begun;
   happening enough;
   const std::stop_callback told{held.lost(), [&] {
@@ -403,8 +399,7 @@ TEST_P(quorum_of_five, a_handle_may_outlive_its_lock_and_its_clients) {
   held_quorum held;
   {
     quorum_lock ours{locks_->clients(), "job"};
-    held = ours.acquire();
-    ASSERT_TRUE(has_all(held));
+    held = acquired_in_all(ours);
   }
   EXPECT_FALSE(held.lost().stop_requested());
   EXPECT_FALSE(theirs_.try_acquire());
@@ -423,7 +418,7 @@ TEST_P(quorum_of_five, its_end_waits_for_no_answer) {
   }
   EXPECT_LT(watch.elapsed(), 1s + slack()) << "much less than call_timeout";
   in_the_way.clear();
-  EXPECT_TRUE(is_free(0));
+  EXPECT_TRUE(are_free({0}));
 }
 
 TEST_P(quorum_of_five, is_never_had_by_two_threads_of_one_program_or_of_two) {
@@ -440,7 +435,7 @@ TEST_P(quorum_of_five, is_never_had_by_two_threads_of_one_program_or_of_two) {
   });
   EXPECT_EQ(counter, 4 * rounds);
   EXPECT_EQ(inside.crowded(), 0);
-  for (std::size_t i = 0; i < 5; ++i) EXPECT_TRUE(is_free(i));
+  EXPECT_TRUE(are_free({0, 1, 2, 3, 4}));
 }
 
 TEST_P(quorum_of_five, refuses_what_makes_no_sense) {
