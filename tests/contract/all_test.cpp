@@ -81,7 +81,10 @@ TEST_P(all_of_several, or_none) {
     const auto one = other_.acquire(name, with());
     EXPECT_FALSE(locks_.try_acquire_all(names_, with()));
     EXPECT_FALSE(locks_.try_acquire_all(names_, fair()));
-    EXPECT_FALSE(locks_.try_acquire_all_for(names_, 10ms, with()));
+    const stopwatch watch;
+    EXPECT_FALSE(locks_.try_acquire_all_for(names_, 40ms, with()));
+    EXPECT_GE(watch.elapsed(), 40ms) << "it waits no shorter than asked";
+    EXPECT_TRUE(eventually([&] { return db().tickets() == 0; }));
     EXPECT_EQ(taken(other_), 1U);
     EXPECT_EQ(locks_.stats().held, 0U);
   }
@@ -107,15 +110,6 @@ TEST_P(all_of_several, are_waited_for_without_holding_any) {
     all.release();
     EXPECT_TRUE(eventually([&] { return db().tickets() == 0; }));
   }
-}
-
-TEST_P(all_of_several, are_waited_for_no_longer_than_asked) {
-  const auto one = other_.acquire(names_[0], with());
-  const stopwatch watch;
-  EXPECT_FALSE(locks_.try_acquire_all_for(names_, 100ms, with()));
-  EXPECT_GE(watch.elapsed(), 100ms);
-  EXPECT_TRUE(eventually([&] { return db().tickets() == 0; }));
-  EXPECT_EQ(taken(other_), 1U);
 }
 
 TEST_P(all_of_several, of_the_dead_are_had_when_their_leases_end) {
@@ -176,11 +170,8 @@ TEST_P(all_of_several, in_turn_pass_nobody_who_waits_for_one_of_them) {
 
 // Sets that overlap at random, in clients of two: nobody meets anybody, and nobody waits for ever.
 TEST_P(all_of_several, that_overlap_are_counted_exactly_and_end) {
-  constexpr int stock = 8;
-  std::vector<lock_name> all;
-  std::array<int, stock> sold{};
-  std::array<std::atomic<int>, stock> inside{};
-  for (int i = 0; i < stock; ++i) all.emplace_back("stock/" + std::to_string(i));
+  std::array<int, 8> sold{};
+  std::array<std::atomic<int>, 8> inside{};
   auto one = connect();
   auto two = connect();
   const int rounds = many(200, 25);
@@ -188,18 +179,17 @@ TEST_P(all_of_several, that_overlap_are_counted_exactly_and_end) {
   on_threads(unsigned{6}, [&](unsigned t) {
     std::mt19937 random{t};
     for (int r = 0; r < rounds; ++r) {
-      std::vector<int> which(stock);
-      std::ranges::generate(which, [n = 0]() mutable { return n++; });
+      std::vector<std::size_t> which{0, 1, 2, 3, 4, 5, 6, 7};
       std::ranges::shuffle(which, random);
       which.resize(3);
       std::vector<lock_name> names;
-      for (const int i : which) names.push_back(all[static_cast<std::size_t>(i)]);
+      for (const auto i : which) names.emplace_back("stock/" + std::to_string(i));
       auto held = (t % 2 == 0 ? one : two).acquire_all(names, t % 3 == 0 ? fair() : with());
-      for (const int i : which) {
-        EXPECT_EQ(inside[static_cast<std::size_t>(i)].fetch_add(1), 0);
-        ++sold[static_cast<std::size_t>(i)];
+      for (const auto i : which) {
+        EXPECT_EQ(inside[i].fetch_add(1), 0);
+        ++sold[i];
         ++expected;
-        inside[static_cast<std::size_t>(i)].fetch_sub(1);
+        inside[i].fetch_sub(1);
       }
     }
   });
@@ -239,20 +229,14 @@ TEST_P(all_of_several, do_not_delay_the_waiters_that_come_after_them) {
 
 class any_of_several : public two_clients {
  protected:
-  static std::vector<lock_name> stripes(int number) {
-    std::vector<lock_name> out;
-    for (int i = 0; i < number; ++i) out.emplace_back("stock/" + std::to_string(i));
-    return out;
-  }
-  const std::vector<lock_name> names_ = stripes(3);
+  const std::vector<lock_name> names_{"stock/0", "stock/1", "stock/2"};
 };
 ROWLOCK_CONTRACT_SUITE(any_of_several, usual_pairs());
 
 TEST_P(any_of_several, are_had_one_after_the_other) {
   std::vector<held_lock> held;
   std::set<std::string> had;
-  for (const auto& each : names_) {
-    static_cast<void>(each);
+  while (held.size() < names_.size()) {
     auto one = locks_.try_acquire_any(names_, with());
     ASSERT_TRUE(one);
     had.emplace(one->name().view());

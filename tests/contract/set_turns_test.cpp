@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,31 +30,25 @@ class sets_in_turn : public one_client {
 };
 ROWLOCK_CONTRACT_SUITE(sets_in_turn, leases(usual_pairs()));
 
-/// How often something was waited for, and the longest of these waits.
+/// How often one thread has waited for something, and the longest of these waits, for others to read.
 class waits {
  public:
+  using duration = std::chrono::steady_clock::duration;
+
   template <class Wait>
   auto of(Wait wait) {
-    const auto from = std::chrono::steady_clock::now();
+    const stopwatch watch;
     auto out = wait();
-    const std::lock_guard lock{mutex_};
+    longest_ = std::max(longest_.load(), watch.elapsed());
     ++number_;
-    longest_ = std::max(longest_, std::chrono::steady_clock::now() - from);
     return out;
   }
-  std::chrono::duration<double> longest() const {
-    const std::lock_guard lock{mutex_};
-    return longest_;
-  }
-  std::size_t number() const {
-    const std::lock_guard lock{mutex_};
-    return number_;
-  }
+  duration longest() const { return longest_; }
+  std::size_t number() const { return number_; }
 
  private:
-  mutable std::mutex mutex_;
-  std::size_t number_ = 0;
-  std::chrono::steady_clock::duration longest_{};
+  std::atomic<std::size_t> number_{0};
+  std::atomic<duration> longest_{duration::zero()};
 };
 
 /// Clients that want one of the names each, again and again.
@@ -80,9 +74,9 @@ class lockers {
       return true;
     }));
   }
-  double longest() const {
-    double out = 0;
-    for (const auto& each : of_each_) out = std::max(out, each.longest().count());
+  waits::duration longest() const {
+    waits::duration out{};
+    for (const auto& each : of_each_) out = std::max(out, each.longest());
     return out;
   }
 
@@ -100,13 +94,13 @@ TEST_P(sets_in_turn, wait_not_much_longer_than_those_who_want_one_of_the_names) 
     const auto options = with({.fairness = order});
     const lockers singles{others, names, options};
     singles.go_on(10);
-    const double without_sets = singles.longest();
+    const auto without_sets = singles.longest();
     waits of_set;
     for (int had = 0; had < many(20, 5); ++had) {
       ASSERT_TRUE(of_set.of([&] { return locks_.try_acquire_all_for(names, patience, options); })) << had;
       singles.go_on(2);
     }
-    EXPECT_LE(of_set.longest().count(), 20 * without_sets);
+    EXPECT_LE(of_set.longest(), 20 * without_sets);
     EXPECT_LE(singles.longest(), 20 * without_sets);
   }
 }
@@ -118,29 +112,23 @@ struct way {
 };
 
 constexpr way ways[] = {
-    {"alone", [](client& locks, const lock_name& name,
-                 const lock_options& options) { return locks.try_acquire(name, options).has_value(); }},
-    {"with a wait", [](client& locks, const lock_name& name,
-                       const lock_options& options) { return locks.try_acquire_for(name, 50ms, options).has_value(); }},
+    {"alone", [](client& locks, auto& name, auto& options) { return locks.try_acquire(name, options).has_value(); }},
+    {"with a wait",
+     [](client& locks, auto& name, auto& options) { return locks.try_acquire_for(name, 50ms, options).has_value(); }},
     {"in a batch",
-     [](client& locks, const lock_name& name, const lock_options& options) {
+     [](client& locks, auto& name, auto& options) {
        std::vector<test_thread> beside;
        for (int i = 0; i < 8; ++i)
          beside.emplace_back(
              [&, i] { static_cast<void>(locks.try_acquire(lock_name{"beside/" + std::to_string(i)}, options)); });
        return locks.try_acquire(name, options).has_value();
      }},
-    {"as one of several",
-     [](client& locks, const lock_name& name, const lock_options& options) {
-       return locks.try_acquire_any(std::vector{name}, options).has_value();
-     }},
-    {"in a set",
-     [](client& locks, const lock_name& name, const lock_options& options) {
-       return locks.try_acquire_all(std::vector{name}, options).has_value();
-     }},
-    {"shared", [](client& locks, const lock_name& name, const lock_options& /*by unique_index*/) {
-       return locks.try_acquire_shared(name).has_value();
-     }}};
+    {"as one of several", [](client& locks, auto& name,
+                             auto& options) { return locks.try_acquire_any(std::vector{name}, options).has_value(); }},
+    {"in a set", [](client& locks, auto& name,
+                    auto& options) { return locks.try_acquire_all(std::vector{name}, options).has_value(); }},
+    {"shared",
+     [](client& locks, auto& name, auto& /*by unique_index*/) { return locks.try_acquire_shared(name).has_value(); }}};
 
 class beside_a_set : public sets_in_turn {
  protected:
@@ -199,21 +187,19 @@ struct way_to_free {
 constexpr auto holds_alone = [](client& locks, const lock_name& name, const lock_options& options) {
   return locks.acquire(name, options);
 };
+constexpr auto releases = [](client& /*locks*/, held_lock& held) { held.release(); };
 constexpr way_to_free ways_to_free[] = {
-    {"a release", holds_alone, [](client& /*locks*/, held_lock& held) { held.release(); }},
+    {"a release", holds_alone, releases},
     {"by force", holds_alone, [](client& locks, held_lock& held) { EXPECT_TRUE(locks.force_release(held.name())); }},
     {"the release of a share",
-     [](client& locks, const lock_name& name, const lock_options& /*by unique_index*/) {
-       return locks.acquire_shared(name);
-     },
-     [](client& /*locks*/, held_lock& held) { held.release(); }},
+     [](client& locks, auto& name, auto& /*by unique_index*/) { return locks.acquire_shared(name); }, releases},
     {"a release before its time",
-     [](client& locks, const lock_name& name, const lock_options& options) {
+     [](client& locks, auto& name, auto& options) {
        auto longer = options;
        longer.at_least = 7s;  // a set may insist for a second in five, and in the first of its wait
        return locks.acquire(name, longer);
      },
-     [](client& /*locks*/, held_lock& held) { held.release(); }, 7s}};
+     releases, 7s}};
 
 // A set that came before does not insist most of the time. Without a notification a waiter looks every 2 s.
 TEST_P(beside_a_set, a_waiter_behind_it_is_woken_when_the_name_becomes_free) {
