@@ -51,6 +51,13 @@ TEST_P(at_least, keeps_others_out_after_an_early_release_and_lets_them_in_then) 
 
 TEST_P(at_least, is_honoured_by_every_way_of_letting_go) {
   const auto options = with({.lease = 1h, .at_least = 800ms});
+  const auto give_all_up = [&](client& locks, void (rowlock::client::*gives_up)(), loss_reason why) {
+    const auto held = locks.acquire(name, options);
+    const auto beside = locks.acquire("another", with());
+    (locks.*gives_up)();
+    EXPECT_EQ(held.why_lost(), why);
+    EXPECT_TRUE(can_have(other_, "another"));
+  };
   const std::vector<std::pair<std::string, std::function<void(client&)>>> ways{
       {"destructor", [&](client& locks) { const auto held = locks.acquire(name, options); }},
       {"assignment",
@@ -69,22 +76,8 @@ TEST_P(at_least, is_honoured_by_every_way_of_letting_go) {
          mutex nightly{locks, name, options};
          nightly.lock();
        }},
-      {"release_all",
-       [&](client& locks) {
-         const auto held = locks.acquire(name, options);
-         const auto beside = locks.acquire("another", with());
-         locks.release_all();
-         EXPECT_EQ(held.why_lost(), loss_reason::forced);
-         EXPECT_TRUE(can_have(other_, "another"));
-       }},
-      {"close",
-       [&](client& locks) {
-         const auto held = locks.acquire(name, options);
-         const auto beside = locks.acquire("another", with());
-         locks.close();
-         EXPECT_EQ(held.why_lost(), loss_reason::client_closed);
-         EXPECT_TRUE(can_have(other_, "another"));
-       }},
+      {"release_all", [&](client& locks) { give_all_up(locks, &client::release_all, loss_reason::forced); }},
+      {"close", [&](client& locks) { give_all_up(locks, &client::close, loss_reason::client_closed); }},
       {"client", [&](client& locks) {
          const auto held = locks.acquire(name, options);
          const client gone = std::move(locks);

@@ -13,8 +13,11 @@ namespace {
 
 class inspection : public two_clients {
  protected:
-  static std::vector<std::string> names(const std::vector<lock_info>& all) {
-    std::vector<std::string> out;
+  using names = std::vector<std::string>;
+
+  template <class Infos>
+  static names names_of(const Infos& all) {
+    names out;
     for (const auto& each : all) out.emplace_back(each.name.view());
     return out;
   }
@@ -22,10 +25,8 @@ class inspection : public two_clients {
 ROWLOCK_CONTRACT_SUITE(inspection, usual_pairs());
 
 /// Locks, and those who wait for them.
-class listed : public two_clients {
+class listed : public inspection {
  protected:
-  using names = std::vector<std::string>;
-
   /// Each is held by one of the clients, and waited for.
   void take_all(const names& all) {
     for (const auto& name : all) {
@@ -40,14 +41,6 @@ class listed : public two_clients {
   }
 
   std::vector<held_lock> held_;
-
- private:
-  template <class Infos>
-  static names names_of(const Infos& all) {
-    names out;
-    for (const auto& each : all) out.emplace_back(each.name.view());
-    return out;
-  }
 };
 ROWLOCK_CONTRACT_SUITE(listed, usual_pairs());
 
@@ -103,7 +96,7 @@ TEST_P(inspection_of_leases, what_has_expired_is_not_shown) {
   const auto kept = locks_.acquire("kept", with());
   const auto held = locks_.acquire("orders/42", with({.lease = 100ms, .renew = false}));
   EXPECT_TRUE(eventually([&] { return !locks_.find("orders/42").has_value(); }));
-  EXPECT_EQ(names(locks_.list()), std::vector<std::string>{"kept"});
+  EXPECT_EQ(names_of(locks_.list()), names{"kept"});
 }
 
 TEST_P(listed, are_in_the_order_of_bytes_and_only_what_is_held) {
@@ -183,7 +176,7 @@ TEST_P(inspection, check_is_content_where_all_is_well) {
 TEST_P(inspection_of_rows, more_locks_than_any_page) {
   std::vector<held_lock> all;
   for (int i = 0; i < 300; ++i) all.push_back(locks_.acquire("job/" + std::to_string(1000 + i), with({.lease = 5min})));
-  const auto listed = names(locks_.list("job/"));
+  const auto listed = names_of(locks_.list("job/"));
   EXPECT_EQ(listed.size(), 300U);
   EXPECT_TRUE(std::is_sorted(listed.begin(), listed.end()));
 }

@@ -1,6 +1,5 @@
 #include <memory>
 #include <optional>
-#include <thread>
 #include <utility>
 #include <vector>
 
