@@ -61,6 +61,17 @@ TEST_P(sharing, of_many_names_and_of_one_by_many_ends_in_few_statements) {
   EXPECT_TRUE(other_.try_acquire("orders/1000", with()));
 }
 
+TEST_P(sharing, readers_that_wait_have_it_together_when_the_writer_is_gone) {
+  auto alone = locks_.acquire(name, with());
+  std::vector<std::unique_ptr<waiter>> readers;
+  for (int i = 0; i < 4; ++i) readers.push_back(start_to_share(i % 2 == 0 ? locks_ : other_, fairness::unfair));
+  for (const auto& each : readers) EXPECT_FALSE(each->is_done_within(a_moment / 4));
+  alone.release();
+  std::vector<held_lock> held;
+  for (const auto& each : readers) held.push_back(each->get());
+  EXPECT_EQ(db().shares(), 4);
+}
+
 TEST_P(sharing, readers_of_one_client_have_it_by_one_statement) {
   for (const auto how : {fairness::unfair, fairness::fifo}) {
     auto writer = other_.acquire(name, with());

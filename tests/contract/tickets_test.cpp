@@ -121,6 +121,23 @@ TEST_P(tickets, go_with_the_grant) {
   }
 }
 
+TEST_P(tickets, go_at_the_deadline_at_any_place) {
+  const auto held = locks_.acquire(name, fair());
+  std::vector<std::unique_ptr<background<bool>>> all;
+  for (int i = 0; i < 3; ++i)
+    all.push_back(std::make_unique<background<bool>>([&, i](std::stop_token stop) {
+      bool is_granted = false;
+      const auto unanswered = error_of([&] {
+        const std::chrono::milliseconds wait{200 - 50 * i};
+        is_granted = other_.try_acquire_for(name, wait, fair(), std::move(stop)).has_value();
+      });
+      EXPECT_TRUE(!unanswered || unanswered->is_retryable()) << unanswered->what();
+      return is_granted;
+    }));
+  for (const auto& each : all) EXPECT_FALSE(each->get());
+  EXPECT_TRUE(are_waiting(0));
+}
+
 TEST_P(tickets, go_with_a_stop_at_any_place_and_the_others_keep_theirs) {
   names all_granted;
   for (const bool of_one_client : {true, false})

@@ -143,5 +143,25 @@ TEST_P(handover, to_those_who_have_waited_for_long_is_prompt_too) {
   EXPECT_LT(besides.percentile(100), 1'000'000 * slowness);
 }
 
+TEST_P(handover, goes_through_a_row_of_processes) {
+  auto held = locks_.acquire("job");
+  crew takers;
+  for (int i = 0; i < 5; ++i) {
+    join(takers, "taker", {db().url(), "job"});
+    takers.back()->expect("ready");
+    takers.back()->send("take");
+    takers.back()->expect("waiting");
+    takers.back()->send("release");
+    takers.back()->send("end");
+  }
+  held.release();
+  for (auto& taker : takers) {
+    static_cast<void>(taker->read_line());
+    taker->expect("released");
+    EXPECT_EQ(taker->wait(), 0);
+  }
+  EXPECT_TRUE(locks_.try_acquire("job").has_value());
+}
+
 }  // namespace
 }  // namespace rowlock::test
