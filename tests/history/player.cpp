@@ -1,5 +1,6 @@
 #include "history/player.hpp"
 
+#include <malloc.h>
 #include <unistd.h>
 #include <rowlock/rowlock.hpp>
 
@@ -247,6 +248,7 @@ template <class Connect>
 int play_a_history(const std::vector<std::string>& arguments, Connect connect) {
   if (arguments.size() > 4)
     play_in({arguments.begin() + 4, arguments.end()}, {arguments.begin(), arguments.begin() + 4});
+  ::mallopt(M_ARENA_MAX, 1);  // others keep what handshakes of TLS have freed, which looks like a leak
   const auto& url = arguments.at(0);
   const auto& own_url = arguments.at(1);
   const std::filesystem::path folder{arguments.at(2)};
