@@ -201,6 +201,10 @@ TEST_P(quorum_of_five, one_that_hangs_delays_nobody_and_joins_later) {
   EXPECT_LT(watch.elapsed(), slack()) << "much less than call_timeout";
   in_the_way.clear();
   EXPECT_TRUE(has_all(held));
+  in_the_way = stall({0, 4});
+  const stopwatch releasing;
+  EXPECT_NO_THROW(held.release()) << "a majority is enough";
+  EXPECT_LT(releasing.elapsed(), slack()) << "two of its members do not answer";
 }
 
 // Two have joined later, and so have more time left.

@@ -110,6 +110,7 @@ TEST_P(grant_by_release, does_not_last_longer_than_the_lease_before) {
   const auto row = db().row("orders/42").value();
   EXPECT_EQ(row.acquisition, "gone");
   EXPECT_LE(row.expires_at, end);
+  EXPECT_TRUE(eventually([&] { return second_.try_acquire("orders/42").has_value(); }));
 }
 
 TEST_P(grant_by_release, to_one_who_does_not_come_costs_the_others_its_time) {

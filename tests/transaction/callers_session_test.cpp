@@ -74,7 +74,7 @@ TEST_P(callers_session, whose_transaction_has_failed_stays_failed) {
   const std::function<void()> calls[] = {[&] { tx().lock_in(locks(), "orders/42"); }, [&] { tx().confirm(held); },
                                          [&] { static_cast<void>(tx().try_lock_in(locks(), "orders/42")); },
                                          [&] { static_cast<void>(tx().try_lock_in_for(locks(), "orders/42", 100ms)); }};
-  for (const bool has_locked : {true, false}) {
+  for (const bool has_locked : {false, true}) {  // at first on a session that the client has not used yet
     tx().begin();
     if (has_locked) {
       tx().lock_in(locks(), "orders/42");
@@ -87,8 +87,8 @@ TEST_P(callers_session, whose_transaction_has_failed_stays_failed) {
       EXPECT_ANY_THROW(tx().statement("SELECT 7"));
     }
     tx().rollback();
-    expect_of_use();
   }
+  expect_of_use();
 }
 
 TEST_P(callers_session, that_has_lost_what_was_prepared_is_of_use) {

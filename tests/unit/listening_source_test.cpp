@@ -168,11 +168,14 @@ class source : public engine::listening_source {
 };
 
 /// A source that clients wait by.
-struct live_source : source {
+struct live_source final : source {
   explicit live_source(played_server& to) : source{to} {
     enter();
     EXPECT_TRUE(to.happens("begin"));
   }
+  live_source(const live_source&) = delete;
+  live_source& operator=(const live_source&) = delete;
+  ~live_source() override { stop(); }
 };
 
 struct listening_test : played_server {
