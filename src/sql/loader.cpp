@@ -27,6 +27,7 @@ constexpr statement_key statements[] = {{"read", &step::read},
                                         {"batch", &step::batch},
                                         {"batch then", &step::batch_then},
                                         {"batch skipping", &step::batch_skipping},
+                                        {"batch skipping then", &step::batch_skipping_then},
                                         {"batch read back", &step::batch_read_back},
                                         {"making", &step::making},
                                         {"batch making", &step::batch_making}};

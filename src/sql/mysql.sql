@@ -629,7 +629,8 @@ SET l.owner = NULL, l.thread = NULL, l.note = NULL, l.version = GREATEST(l.versi
 -- name: share(name, owner, thread, acquisition, lease, note, permits, room, version) -> acquisition, version, left, permits
 -- doing: acquiring
 -- does: shares the name, if it is free, or shared with at most `room` permits. version 0: if no client waits
--- locks: FOR UPDATE on a row that looks free, or shared with free permits; waits at most 1 s
+-- locks: FOR UPDATE on a row that looks free, or shared with free permits: waits at most 1 s; of several names: SKIP
+--   LOCKED
 -- clock: after the lock
 -- no row: turn shows why
 -- The end of a share is at most the end of the row, which was written before.
@@ -680,6 +681,42 @@ SELECT l.name, w.acquisition, l.acquisition, w.permits, l.version + 1 - ROW_NUMB
   w.owner, w.thread, SYSDATE(6), LEAST(l.expires_at, SYSDATE(6) + INTERVAL w.lease MICROSECOND), w.note
 FROM wanted(name, owner, thread, acquisition, lease, note, permits) w
 STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY) AND ROW_COUNT() > 0;
+-- batch skipping: of any names, those of a name as a whole. The locked rows are noted in a variable, each with its first
+--   request, and the following statements use that.
+/*M!100600 SET STATEMENT innodb_lock_wait_timeout = 1, group_concat_max_len = 1073741824 FOR */
+SELECT JSON_ARRAYAGG(JSON_ARRAY(own.name, 0, 0, own.first)) INTO @rowlock.shares FROM (
+  SELECT t.name, t.first
+  FROM (SELECT w.name, MIN(w.acquisition) AS first, MAX(w.room) AS room, MAX(w.version) AS version
+    FROM wanted(name, acquisition, room, version) w GROUP BY CAST(w.name AS BINARY)) t
+  STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(t.name AS BINARY)
+  WHERE (l.owner IS NULL OR l.expires_at <= SYSDATE(6) OR (l.owner = '(shared)' AND l.sharers <= t.room))
+    AND IF(t.version = 0, NOT l.waiting,
+      l.version = t.version OR COALESCE(l.owner = '(shared)' AND l.expires_at > SYSDATE(6), FALSE)){guarded}
+  LIMIT 1000000 FOR UPDATE /*!80000 OF l */ SKIP LOCKED) own;
+UPDATE (SELECT r.*, r.at + INTERVAL r.lease MICROSECOND AS ends,
+      COALESCE(r.owner = '(shared)' AND r.expires_at > r.at, FALSE) AS joins
+    FROM (SELECT l.name, l.owner, l.expires_at, SYSDATE(6) AS at, t.number, t.permits, t.lease, k.acquisition AS first
+      FROM locked(name, acquisition) k
+      STRAIGHT_JOIN (SELECT w.name, COUNT(*) AS number, SUM(w.permits) AS permits, MAX(w.lease) AS lease
+        FROM wanted(name, lease, permits) w GROUP BY CAST(w.name AS BINARY)) t
+        ON CAST(t.name AS BINARY) = CAST(k.name AS BINARY)
+      STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(k.name AS BINARY)
+      LIMIT 1000000 FOR UPDATE /*!80000 OF l */) r) own
+  STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = own.name
+SET l.version = GREATEST(l.version + 1, us(own.at)) + own.number - 1, l.owner = '(shared)', l.thread = NULL,
+  l.note = NULL, l.sharers = IF(own.joins, l.sharers, 0) + own.permits,
+  l.acquisition = IF(own.joins, l.acquisition, CONCAT('shared:', own.first)),
+  l.acquired_at = IF(own.joins, l.acquired_at, own.at),
+  l.expires_at = IF(own.joins, GREATEST(l.expires_at, own.ends), own.ends);
+-- batch skipping then:
+INSERT INTO rowlock_share (name, acquisition, since, permits, token, owner, thread, acquired_at, expires_at, note)
+SELECT l.name, w.acquisition, l.acquisition, w.permits,
+  l.version + 1 - ROW_NUMBER() OVER (PARTITION BY l.name ORDER BY w.acquisition DESC),
+  w.owner, w.thread, SYSDATE(6), LEAST(l.expires_at, SYSDATE(6) + INTERVAL w.lease MICROSECOND), w.note
+FROM locked(name) k
+STRAIGHT_JOIN wanted(name, owner, thread, acquisition, lease, note, permits) w
+  ON CAST(w.name AS BINARY) = CAST(k.name AS BINARY)
+STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(k.name AS BINARY);
 -- batch read back:
 SELECT s.acquisition, s.token, TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), s.expires_at)
 FROM wanted(name, acquisition) w
@@ -798,8 +835,8 @@ UPDATE (SELECT l.name, l.sharers - SUM(s.permits) AS sharers FROM locked(name, a
 SET l.sharers = own.sharers, l.owner = IF(own.sharers > 0, l.owner, NULL),
   l.version = IF(own.sharers > 0, l.version, GREATEST(l.version + 1, us(SYSDATE(6)))),
   l.expires_at = IF(own.sharers > 0, l.expires_at, SYSDATE(6));
--- batch skipping:
-/*M!100600 SET STATEMENT group_concat_max_len = 1073741824 FOR */
+-- batch skipping: with innodb_lock_wait_timeout = 0, MariaDB answers 1180 to a SELECT that skips a row
+/*M!100600 SET STATEMENT innodb_lock_wait_timeout = 1, group_concat_max_len = 1073741824 FOR */
 SELECT JSON_ARRAYAGG(JSON_ARRAY(own.name, own.acquisition)) INTO @rowlock.shares FROM (
   SELECT w.name, w.acquisition FROM wanted(name, acquisition, expired) w
   STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)

@@ -613,8 +613,9 @@ FROM freed;
 -- name: share(name, owner, thread, acquisition, lease, note, permits, room, version) -> acquisition, version, left, permits
 -- doing: acquiring
 -- does: shares the name, if it is free, or shared with at most `room` permits. version 0: if no client waits
+-- rules: batch_waits
 -- locks: FOR UPDATE on a row that looks free, or shared with free permits, and the ticket of a lease that has ended;
---   waits at most lock_timeout
+--   of one name: waits at most lock_timeout, of several: SKIP LOCKED
 -- clock: after the lock
 -- no row: turn shows why
 -- write: waits for the row, briefly: clients that share a name change it at any time. The row is locked before a share
@@ -650,37 +651,44 @@ share AS (
   SELECT :name::text, a.acquisition, t.acquisition, a.permits, t.before + a.place, a.owner, a.thread, t.at,
     t.at + a.lease * interval '1 microsecond', a.note FROM taken t, asked a)
 SELECT a.acquisition, t.before + a.place, a.lease FROM taken t, asked a;
--- batch: of one name, and as a whole
-WITH asked AS (SELECT * FROM unnest(:owner::text[], :thread::text[], :acquisition::text[], :lease::bigint[],
-  :note::text[], :permits::bigint[]) WITH ORDINALITY AS a (owner, thread, acquisition, lease, note, permits, place)),
+-- batch: the requests of a name as a whole. Its row is changed once for all of them
+WITH asked AS MATERIALIZED (
+  SELECT u.*, row_number() OVER (PARTITION BY name ORDER BY acquisition) AS place
+  FROM unnest(:name::text[], :owner::text[], :thread::text[], :acquisition::text[], :lease::bigint[], :note::text[],
+    :permits::bigint[], :room::bigint[], :version::bigint[])
+    AS u (name, owner, thread, acquisition, lease, note, permits, room, version)),
+own AS MATERIALIZED (
+  SELECT k.*, clock_timestamp() AS at FROM (
+    SELECT w.*, r.* FROM (
+      SELECT name, max(lease) AS lease, sum(permits)::bigint AS permits, count(*) AS number,
+        min(acquisition) AS first, max(room) AS room, max(version) AS version
+      FROM asked GROUP BY name ORDER BY name COLLATE "C") w, LATERAL (
+      SELECT owner, expires_at, acquisition AS before FROM rowlock_lock
+      WHERE name = w.name COLLATE "C" AND (owner IS NULL OR expires_at <= clock_timestamp()
+          OR (owner = '(shared)' AND sharers <= w.room))
+        AND CASE WHEN w.version = 0 THEN NOT waiting
+          ELSE version = w.version OR (owner IS NOT DISTINCT FROM '(shared)' AND expires_at > clock_timestamp()) END
+        {guarded}{durably}{briefly}
+      FOR UPDATE{skipping}) r) k),
+joining AS (
+  SELECT own.*, at + lease * interval '1 microsecond' AS until,
+    owner IS NOT DISTINCT FROM '(shared)' AND expires_at > at AS joins FROM own),
 taken AS (
   UPDATE rowlock_lock l SET version = greatest(l.version + 1, us(own.at)) + own.number - 1, owner = '(shared)',
     thread = NULL, note = NULL, sharers = CASE WHEN own.joins THEN l.sharers ELSE 0 END + own.permits,
-    acquisition = CASE WHEN own.joins THEN l.acquisition ELSE 'shared:' || (:acquisition::text[])[1] END,
+    acquisition = CASE WHEN own.joins THEN l.acquisition ELSE 'shared:' || own.first END,
     acquired_at = CASE WHEN own.joins THEN l.acquired_at ELSE own.at END,
     expires_at = CASE WHEN own.joins THEN greatest(l.expires_at, own.until) ELSE own.until END
-  FROM (SELECT r.at, r.at + total.lease * interval '1 microsecond' AS until, total.number, total.permits,
-      r.owner IS NOT DISTINCT FROM '(shared)' AND r.expires_at > r.at AS joins, r.acquisition AS had FROM (
-    SELECT k.owner, k.expires_at, k.acquisition, clock_timestamp() AS at FROM (
-      SELECT owner, expires_at, acquisition FROM rowlock_lock
-      WHERE name = (:name::text[])[1] AND (owner IS NULL OR expires_at <= clock_timestamp()
-          OR (owner = '(shared)' AND sharers <= (:room::bigint[])[1]))
-        AND CASE WHEN (:version::bigint[])[1] = 0 THEN NOT waiting
-          ELSE version = (:version::bigint[])[1]
-            OR (owner IS NOT DISTINCT FROM '(shared)' AND expires_at > clock_timestamp()) END
-        {guarded}{durably}{briefly}
-      FOR UPDATE) k) r,
-    (SELECT max(lease) AS lease, sum(permits)::bigint AS permits, count(*) AS number FROM asked) total) own
-  WHERE l.name = (:name::text[])[1]
-  RETURNING l.version - own.number AS before, l.acquisition, own.at, own.joins, own.had),
+  FROM joining own WHERE l.name = own.name COLLATE "C"
+  RETURNING l.name, l.version - own.number AS token, l.acquisition, own.at, own.joins, own.before),
 passed AS (
-  DELETE FROM rowlock_waiter w USING taken t
-  WHERE w.name = (:name::text[])[1] AND w.attempt = t.had AND NOT t.joins),
+  DELETE FROM rowlock_waiter w USING taken t WHERE w.name = t.name AND w.attempt = t.before AND NOT t.joins),
 share AS (
   INSERT INTO rowlock_share (name, acquisition, since, permits, token, owner, thread, acquired_at, expires_at, note)
-  SELECT (:name::text[])[1], a.acquisition, t.acquisition, a.permits, t.before + a.place, a.owner, a.thread, t.at,
-    t.at + a.lease * interval '1 microsecond', a.note FROM taken t, asked a)
-SELECT a.acquisition, t.before + a.place, a.lease FROM taken t, asked a;
+  SELECT t.name, a.acquisition, t.acquisition, a.permits, t.token + a.place, a.owner, a.thread, t.at,
+    t.at + a.lease * interval '1 microsecond', a.note FROM taken t JOIN asked a ON a.name = t.name COLLATE "C")
+SELECT a.acquisition, t.token + a.place, a.lease FROM taken t JOIN asked a ON a.name = t.name COLLATE "C";
+-- batch skipping: as batch
 
 -- name: renew_share(name, acquisition, lease) -> acquisition, left
 -- doing: renewing

@@ -19,12 +19,21 @@ std::string named(std::string text, const sheet::naming& by) {
   return with_prefix(text, by.prefix);
 }
 
+step skipping_alone(const step& of) {
+  step out{.verb = of.verb, .signature = of.signature, .key = of.key};
+  out.batch = of.batch_skipping;
+  out.batch_then = of.batch_skipping_then ? of.batch_skipping_then : of.batch_then;
+  out.batch_read_back = of.batch_read_back;
+  return out;
+}
+
 }  // namespace
 
 sheet::sheet(std::span<const step> steps, const naming& names, const capabilities& declared) : can_{declared} {
   for (const step& given : steps) {
     step& s = steps_[static_cast<std::size_t>(given.verb)] = given;
     change_texts(s, [&](std::string& text) { text = named(std::move(text), names); });
+    if (s.batch_skipping) skipping_.emplace(s.verb, skipping_alone(s));
   }
   const auto has = [&](auto... verbs) { return (is_there((*this)[verbs]) && ...); };
   can_.acquires_in_turn = has(verb::acquire_in_turn);

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -59,6 +60,7 @@ struct step {
   /// As `batch`, without the rows that others have locked: after it failed because of them, or, if batch_waits, for
   /// every batch about more than one row.
   std::optional<std::string> batch_skipping{};
+  std::optional<std::string> batch_skipping_then{};  ///< if it differs from batch_then
   std::optional<std::string> batch_read_back{};
   /// After write (batch) has failed because there is no row: the same, and makes the row, at the cost of a look at the
   /// floor. MariaDB
@@ -85,8 +87,9 @@ struct step {
 /// Calls `change(text)` for each text that the step has.
 template <class Change>
 void change_texts(step& of, Change change) {
-  for (std::optional<std::string>* text : {&of.read, &of.write, &of.then, &of.read_back, &of.batch, &of.batch_then,
-                                           &of.batch_skipping, &of.batch_read_back, &of.making, &of.batch_making})
+  for (std::optional<std::string>* text :
+       {&of.read, &of.write, &of.then, &of.read_back, &of.batch, &of.batch_then, &of.batch_skipping,
+        &of.batch_skipping_then, &of.batch_read_back, &of.making, &of.batch_making})
     if (*text) change(**text);
 }
 
@@ -124,10 +127,13 @@ class ROWLOCK_EXPORT sheet {
   sheet(std::span<const step> steps, const naming& names, const capabilities& declared = {});
 
   const step& operator[](verb v) const noexcept { return steps_[static_cast<std::size_t>(v)]; }
+  /// The verb as batch_skipping alone, also for one request: waits for no row.
+  const step& skipping(verb v) const { return skipping_.at(v); }
   const capabilities& can() const noexcept { return can_; }
 
  private:
   std::array<step, size> steps_{};
+  std::map<verb, step> skipping_{};
   capabilities can_{};
 };
 

@@ -171,10 +171,17 @@ struct access {
             .longest_lease = longest_lease};
   }
 
-  records run_batch(sheets::verb what, std::span<const arguments> batch) const;
+  records run_batch(sheets::verb what, std::span<const arguments> batch) const { return run_step(sheet[what], batch); }
+  /// Without the rows that others have locked: sheet::skipping.
+  records run_batch_skipping(sheets::verb what, std::span<const arguments> batch) const {
+    return run_step(sheet.skipping(what), batch);
+  }
   records run(sheets::verb what, const arguments& one = {}) const;
   /// Also reads what transactions have changed and not committed, if the database can: capabilities.
   records run_dirty(sheets::verb what, const arguments& one) const;
+
+ private:
+  records run_step(const sheets::step& what, std::span<const arguments> batch) const;
 };
 
 /// The arguments of a verb in the order in which its texts number them.
@@ -188,11 +195,11 @@ inline driver::request positional(const sheets::step& what, std::span<const argu
   return out;
 }
 
-inline records access::run_batch(sheets::verb what, std::span<const arguments> batch) const {
+inline records access::run_step(const sheets::step& what, std::span<const arguments> batch) const {
   return with_each(
-      batch, [&](const arguments& each) { return positional(sheet[what], each); },
+      batch, [&](const arguments& each) { return positional(what, each); },
       [&](std::span<const driver::request> all) {
-        return records{sheet[what], session, session.run(sheet[what], all, until)};
+        return records{what, session, session.run(what, all, until)};
       });
 }
 

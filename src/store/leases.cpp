@@ -20,14 +20,15 @@ duration left_of(const record& r, const access& db) {
   return std::min(duration{r.integer(field::left)}, db.longest_lease);
 }
 
+arguments asked_of(const lease_ref& r) {
+  return {{field::name, r.name},
+          {field::acquisition, r.acquisition},
+          {field::lease, r.lease.count()},
+          {field::expired, std::int64_t{0}}};
+}
+
 records run_each(sheets::verb how, const access& db, std::span<const lease_ref> batch) {
-  const auto arguments_of = [](const lease_ref& r) -> arguments {
-    return {{field::name, r.name},
-            {field::acquisition, r.acquisition},
-            {field::lease, r.lease.count()},
-            {field::expired, std::int64_t{0}}};
-  };
-  return with_each(batch, arguments_of, [&](std::span<const arguments> all) { return db.run_batch(how, all); });
+  return with_each(batch, asked_of, [&](std::span<const arguments> all) { return db.run_batch(how, all); });
 }
 
 bool are_shares(std::span<const lease_ref> batch) noexcept { return !batch.empty() && batch[0].is_share; }
@@ -118,10 +119,8 @@ struct queue_news {
   release_observer* observer = nullptr;
 };
 
-std::vector<release_outcome> end_once(sheets::verb how, const access& db, std::span<const lease_ref> batch,
-                                      const queue_news& news) {
-  std::vector<release_outcome> outcomes(batch.size(), release_outcome::gone);
-  const auto rows = run_each(how, db, batch);
+void note_released(const records& rows, std::span<const lease_ref> batch, const queue_news& news,
+                   std::vector<release_outcome>& outcomes) {
   correlate(batch, &lease_ref::acquisition, rows, [&](std::size_t i, const record& r) {
     const bool answers_waiting = r.has(field::waiting);
     const bool is_waited_for = answers_waiting ? r.is_true(field::waiting) : news.is_left_over;
@@ -131,6 +130,13 @@ std::vector<release_outcome> end_once(sheets::verb how, const access& db, std::s
     auto& waited_for = news.observer->waited_for;
     is_waited_for ? waited_for.add(batch[i].name) : waited_for.remove(batch[i].name);
   });
+}
+
+std::vector<release_outcome> end_once(sheets::verb how, const access& db, std::span<const lease_ref> batch,
+                                      const queue_news& news) {
+  std::vector<release_outcome> outcomes(batch.size(), release_outcome::gone);
+  const auto rows = run_each(how, db, batch);
+  note_released(rows, batch, news, outcomes);
   if (rows.size() < batch.size())
     are_shares(batch) ? find_pinned_shares(db, batch, outcomes) : find_pinned(how, db, batch, outcomes);
   return outcomes;
@@ -227,6 +233,15 @@ std::vector<renewal> extend(const access& db, std::span<const lease_ref> batch) 
 std::vector<release_outcome> release(const access& db, std::span<const lease_ref> batch, release_observer* observer) {
   if (!are_shares(batch)) return release_leases(db, batch, observer);
   return end(sheets::verb::release_share, db, batch, {.is_left_over = true});
+}
+
+std::vector<release_outcome> end_shares_skipping(const access& db, std::span<const lease_ref> batch) {
+  std::vector<release_outcome> outcomes(batch.size(), release_outcome::pinned);
+  const auto end = [&](std::span<const arguments> all) {
+    return db.run_batch_skipping(sheets::verb::release_share, all);
+  };
+  note_released(with_each(batch, asked_of, end), batch, {.is_left_over = true}, outcomes);
+  return outcomes;
 }
 
 std::optional<reservation> reserve(const access& db, const lease_ref& one, std::int64_t number) {

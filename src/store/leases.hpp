@@ -81,6 +81,8 @@ class release_observer {
 /// share is granted to no client.
 std::vector<release_outcome> release(const access& db, std::span<const lease_ref> batch,
                                      release_observer* observer = nullptr);
+/// Ends shares of any names, without those whose rows others have locked, or that do not exist: they count as pinned.
+std::vector<release_outcome> end_shares_skipping(const access& db, std::span<const lease_ref> batch);
 /// Releases leases at a later time. A lease that has expired is not changed, and counts as released.
 std::vector<release_outcome> defer_release(const access& db, std::span<const lease_ref> batch);
 

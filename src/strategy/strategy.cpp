@@ -81,12 +81,20 @@ store::records run_to_make(const store::access& db, sheets::verb how, std::span<
   return {db.sheet[how], db.session, {}};
 }
 
-std::vector<answer> try_all(const store::access& db, sheets::verb how, std::span<const acquire_args> batch) {
-  const auto make = [&](std::span<const store::arguments> all) { return run_to_make(db, how, all); };
+namespace {
+
+template <class Run>
+std::vector<answer> answers_of(std::span<const acquire_args> batch, Run run) {
   std::vector<answer> answers(batch.size());
-  store::correlate(batch, &acquire_args::acquisition, store::with_each(batch, arguments_of, make),
+  store::correlate(batch, &acquire_args::acquisition, store::with_each(batch, arguments_of, run),
                    [&](std::size_t i, const store::record& r) { answers[i] = answer_of(r); });
   return answers;
+}
+
+}  // namespace
+
+std::vector<answer> try_all(const store::access& db, sheets::verb how, std::span<const acquire_args> batch) {
+  return answers_of(batch, [&](std::span<const store::arguments> all) { return run_to_make(db, how, all); });
 }
 
 namespace {
@@ -205,12 +213,29 @@ std::vector<std::optional<store::row_state>> look_at_all(const store::access& db
   return states;
 }
 
+namespace {
+
+// After a wait for it: nothing was written.
+bool was_refused_the_row(const error& e) {
+  return e.code() == errc::call_timed_out && !e.connection_is_unusable() && !e.outcome_is_unknown();
+}
+
+}  // namespace
+
 // It waits for the row as long as other sharers may lock it; a client that locks it for longer holds it exclusively.
 std::vector<answer> share(const store::access& db, std::span<const acquire_args> batch) try {
   return try_all(db, sheets::verb::share, batch);
 } catch (const error& e) {
-  if (e.code() != errc::call_timed_out || e.connection_is_unusable()) throw;
+  if (!was_refused_the_row(e)) throw;
   return std::vector<answer>(batch.size(), {.what = verdict::busy});
+}
+
+std::vector<answer> share_skipping(const store::access& db, std::span<const acquire_args> batch) try {
+  return answers_of(
+      batch, [&](std::span<const store::arguments> all) { return db.run_batch_skipping(sheets::verb::share, all); });
+} catch (const error& e) {
+  if (!was_refused_the_row(e)) throw;
+  return std::vector<answer>(batch.size());
 }
 
 void make_rows(const store::access& db, std::span<const acquire_args> batch) {

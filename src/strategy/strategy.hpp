@@ -133,6 +133,8 @@ std::vector<std::optional<store::row_state>> look_at_all(const store::access& db
 /// Busy: another transaction keeps the row locked. If several requests ask for one name at once, each must accept the
 /// others.
 std::vector<answer> share(const store::access& db, std::span<const acquire_args> batch);
+/// The same for any names, without those whose rows others have locked: they are inconclusive.
+std::vector<answer> share_skipping(const store::access& db, std::span<const acquire_args> batch);
 
 /// The answer about several names. Busy: all of them, or the one that is held, as far as it is known.
 struct answer_of_several {

@@ -63,6 +63,8 @@ TEST_P(combining, lets_no_request_suffer_from_a_name_that_another_has_just_made)
     tx->begin();
     tx->lock_in(locks, name_of(made));
     on_threads(threads, [&](std::size_t i) { EXPECT_EQ(locks.try_acquire(name_of(i)).has_value(), i != made) << i; });
+    on_threads(threads,
+               [&](std::size_t i) { EXPECT_EQ(locks.try_acquire_shared(name_of(i)).has_value(), i != made) << i; });
     tx->rollback();
   }
 }

@@ -49,6 +49,11 @@ TEST_P(odd_names_test, are_different_locks_in_a_batch) {
   for (const auto& answer : all.acquire(attempts)) EXPECT_EQ(answer.what, strategies::verdict::busy);
   for (const auto& answer : all.renew(held)) EXPECT_EQ(answer.what, store::standing::kept);
   for (const auto outcome : all.release(held)) EXPECT_EQ(outcome, store::release_outcome::released);
+  for (auto& each : attempts) each.share = core::one_reader;
+  const auto until = steps::limits();
+  for (const auto& answer : strategies::share_skipping(all.on(until), attempts))
+    EXPECT_EQ(answer.what, strategies::verdict::granted);
+  for (const auto& each : names_) EXPECT_EQ(store::sharers(all.on(until), each).size(), 1U) << each;
 }
 
 }  // namespace

@@ -33,10 +33,9 @@ class steps {
   driver::session& session() { return *session_; }
   const sheets::sheet& sql() const noexcept { return sql_; }
   static driver::limits limits();
-
- private:
   store::access on(const driver::limits& until) { return {.sheet = sql_, .session = *session_, .until = until}; }
 
+ private:
   std::unique_ptr<driver::database> database_;
   std::unique_ptr<driver::session> session_;
   sheets::sheet sql_;

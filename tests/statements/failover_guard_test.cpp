@@ -65,6 +65,7 @@ constexpr std::pair<text_of_step, std::string_view> all_texts[] = {{&step::read,
                                                                    {&step::batch, "batch"},
                                                                    {&step::batch_then, "batch then"},
                                                                    {&step::batch_skipping, "batch skipping"},
+                                                                   {&step::batch_skipping_then, "batch skipping then"},
                                                                    {&step::batch_read_back, "batch read back"},
                                                                    {&step::making, "making"},
                                                                    {&step::batch_making, "batch making"}};
@@ -105,6 +106,8 @@ constexpr grant granting[] = {{verb::acquire, &step::write, before::missing},
                               {verb::share, &step::write, before::shared},
                               {verb::share, &step::batch, before::vacant},
                               {verb::share, &step::batch, before::shared},
+                              {verb::share, &step::batch_skipping, before::vacant},
+                              {verb::share, &step::batch_skipping, before::shared},
                               {verb::upgrade_share, &step::write, before::shared},
                               {verb::reserve, &step::write, before::mine},
                               {verb::release, &step::write, before::waited_for},
@@ -201,6 +204,7 @@ class failover_guard : public on_each_database {
     if (g.text == &step::read_back) return out;
     const bool is_one = g.text == &step::write || g.text == &step::making;
     auto text = out.*g.text;
+    if (g.text == &step::batch_skipping && out.batch_skipping_then) out.batch_then = out.batch_skipping_then;
     out.read = out.making = out.batch_skipping = out.batch_making = std::nullopt;
     (is_one ? out.write : out.batch) = std::move(text);
     if (!is_one) out.write = std::nullopt;

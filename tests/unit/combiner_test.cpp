@@ -10,6 +10,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -136,6 +137,30 @@ struct combiner_test : testing::Test {
     (all.get(), ...);
   }
 
+  int most_under_way_for_a_name() {
+    std::mutex counting;
+    std::map<std::string, int> under_way;
+    int most = 0;
+    on_batch = [&](std::span<const question> some) {
+      std::set<std::string> names;
+      for (const auto& each : some) names.emplace(each.name);
+      const auto add = [&](int number) {
+        const std::lock_guard alone{counting};
+        for (const auto& each : names) most = std::max(most, under_way[each] += number);
+      };
+      add(1);
+      std::this_thread::yield();
+      add(-1);
+    };
+    std::vector<std::future<void>> callers;
+    for (int i = 0; i < 8; ++i)
+      callers.push_back(std::async(std::launch::async, [&, i] {
+        for (int n = 0; n < 50; ++n) run(i % 2 == 0 ? "even" : "odd", n % 2 == 0 ? acquiring : releasing, an_hour());
+      }));
+    for (auto& each : callers) each.get();
+    return most;
+  }
+
   batches all_asked() {
     const std::lock_guard alone{mutex};
     return asked;
@@ -224,6 +249,14 @@ struct by_name_test : combiner_test {
   by_name_test() : combiner_test{{.lines = 1, .by_name = true}} {}
 };
 
+struct all_names_test : combiner_test {
+  all_names_test() : combiner_test{{.lines = 1, .by_name = true, .of_all_names = true}} {}
+};
+
+struct all_names_on_two_lines_test : combiner_test {
+  all_names_on_two_lines_test() : combiner_test{{.lines = 2, .by_name = true, .of_all_names = true}} {}
+};
+
 struct no_combiner_test : combiner_test {
   no_combiner_test() : combiner_test{{}} {}
 };
@@ -287,26 +320,25 @@ TEST_F(by_name_test, sends_what_gathers_for_a_name_together_verb_by_verb_and_oth
 }
 
 TEST_F(by_name_test, has_no_two_statements_for_a_name_under_way) {
-  std::mutex counting;
-  std::map<std::string, int> under_way;
-  int most = 0;
-  const auto add = [&](std::string_view name, int number) {
-    const std::lock_guard alone{counting};
-    most = std::max(most, under_way[std::string{name}] += number);
-  };
-  on_batch = [&](std::span<const question> some) {
-    add(some.front().name, 1);
-    for (const auto& each : some) EXPECT_EQ(each.name, some.front().name);
-    std::this_thread::yield();
-    add(some.front().name, -1);
-  };
-  std::vector<std::future<void>> callers;
-  for (int i = 0; i < 8; ++i)
-    callers.push_back(std::async(std::launch::async, [&, i] {
-      for (int n = 0; n < 50; ++n) run(i % 2 == 0 ? "even" : "odd", n % 2 == 0 ? acquiring : releasing, an_hour());
-    }));
-  for (auto& each : callers) each.get();
-  EXPECT_EQ(most, 1);
+  EXPECT_EQ(most_under_way_for_a_name(), 1);
+  for (const auto& batch : all_asked())
+    for (const auto& name : batch) EXPECT_EQ(name, batch.front());
+}
+
+TEST_F(all_names_test, sends_all_that_gathers_for_names_with_none_under_way_verb_by_verb) {
+  block();
+  auto b = queue("b");
+  auto first = queue("a");
+  auto released = queue("a", releasing, an_hour());
+  auto again = queue("blocker");
+  auto second = queue("a");
+  go_on_until_answered(b, first, released, again, second);
+  EXPECT_THAT(all_asked(),
+              ElementsAre(ElementsAre("blocker"), ElementsAre("a", "a", "b", "blocker"), ElementsAre("-a")));
+}
+
+TEST_F(all_names_on_two_lines_test, has_no_two_statements_for_a_name_under_way) {
+  EXPECT_EQ(most_under_way_for_a_name(), 1);
 }
 
 TEST_F(combiner_test, counts_the_time_of_a_request_from_when_it_was_sent) {

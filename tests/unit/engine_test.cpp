@@ -1,13 +1,18 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <span>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "base/alarm.hpp"
+#include "core/error_detail.hpp"
 #include "engine/identity.hpp"
 #include "engine/lease/reconciler.hpp"
+#include "strategy/strategy.hpp"
+#include "support/errors.hpp"
+#include "unit/fake_database.hpp"
 
 // Parts of the engine that need neither a database nor time to pass.
 
@@ -80,6 +85,24 @@ TEST_F(unresolved_list, permits_nobody_to_take_what_is_to_stay_yet) {
   EXPECT_FALSE(list.permits("1", now).has_value());
   EXPECT_TRUE(list.permits("1", now + 1s).has_value());
   EXPECT_FALSE(list.permits("2", now + 1s).has_value());
+}
+
+// MySQL may cut the read back after the commit: then the shares may be there.
+TEST(sharing, is_refused_by_a_wait_for_the_row_and_by_no_unknown_outcome) {
+  for (const bool is_unknown : {false, true}) {
+    test::fake_database db{
+        [&](sheets::verb, std::span<const driver::request>, const driver::limits&) -> std::vector<driver::row> {
+          throw detail::error_access::make(errc::call_timed_out, "a limit",
+                                           {.retryable = true, .outcome_unknown = is_unknown});
+        }};
+    const strategies::acquire_args one{
+        .name = "a", .owner = "app:1:1:1", .thread = "1", .acquisition = "1", .note = {}, .share = core::one_reader};
+    std::vector<strategies::answer> answers;
+    const auto share = [&](const store::access& on) { answers = strategies::share(on, {&one, 1}); };
+    const auto e = test::error_of([&] { db.gateway().run({}, share); });
+    EXPECT_EQ(e && e->outcome_is_unknown(), is_unknown);
+    EXPECT_EQ(!answers.empty() && answers[0].what == strategies::verdict::busy, !is_unknown);
+  }
 }
 
 TEST(alarm, wakes_for_the_earliest_and_remembers_what_came_before_the_wait) {

@@ -169,9 +169,11 @@ task<attempts::reply> attempts::ask(attempt& a, const driver::limits& until, com
   }
   if (comes_as_a_reader(a.what)) {
     const combined_limits both{.until = first, .last = until.deadline};
-    auto got = co_await db_.run_combined_by_name(a.what.on, share_try_, a.batch[0], both, left);
-    if (in_turn || got.what.what != verdict::inconclusive)
-      co_return reply{.sent = got.sent, .answer = std::move(got.what)};
+    auto got = co_await db_.run_combined_skipping(a.what.on, share_skipping_try_, a.batch[0], both, left);
+    if (!got || got->what.what == verdict::inconclusive)
+      got = co_await db_.run_combined_by_name(a.what.on, share_try_, a.batch[0], both, left);
+    if (in_turn || got->what.what != verdict::inconclusive)
+      co_return reply{.sent = got->sent, .answer = std::move(got->what)};
     in_turn = true;
   }
   co_return db_.run(first, [&](const store::access& db) -> reply {

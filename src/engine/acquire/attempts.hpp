@@ -160,7 +160,9 @@ class attempts {
   static void begin(lease_state& lease, base::instant sent, const strategies::answer& granted);
 
   // attempts_to_share.cpp
-  std::vector<strategies::answer> share_at_once(const store::access& db,
+  using how_to_share = std::vector<strategies::answer> (*)(const store::access&,
+                                                           std::span<const strategies::acquire_args>);
+  std::vector<strategies::answer> share_at_once(how_to_share share, const store::access& db,
                                                 std::span<const strategies::acquire_args> readers);
   reply share_in_turn(attempt& a, const store::access& db);
   static std::optional<readers> look_for_readers(attempt& a, const store::access& db, reply& out);
@@ -185,7 +187,8 @@ class attempts {
   combined_try unique_index_try_{try_by(std::bind_front(&strategies::algorithm::acquire, &unique_index_))};
   combined_try version_cas_try_{try_by(std::bind_front(&strategies::algorithm::acquire, &version_cas_))};
   combined_try liveness_rows_try_{try_by(std::bind_front(&strategies::algorithm::acquire, &liveness_rows_))};
-  combined_try share_try_{try_by(std::bind_front(&attempts::share_at_once, this))};
+  combined_try share_try_{try_by(std::bind_front(&attempts::share_at_once, this, strategies::share))};
+  combined_try share_skipping_try_{try_by(std::bind_front(&attempts::share_at_once, this, strategies::share_skipping))};
 };
 
 /// The names that one attempt asks for, and what it owns until it has succeeded. If it fails, the names of a set that

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <utility>
 
 #include "base/boot_clock.hpp"
@@ -10,25 +11,37 @@
 
 namespace rowlock::inline v1::engine {
 
-// Requests for one name of readers that have not waited yet. They are in one place, so one look is enough.
-std::vector<strategies::answer> attempts::share_at_once(const store::access& db,
+// Requests of readers that have not waited yet. Readers of one name are in the same place, so one look is enough. The
+// row of a name is made only if no other name has to wait for that.
+std::vector<strategies::answer> attempts::share_at_once(how_to_share share, const store::access& db,
                                                         std::span<const strategies::acquire_args> readers) {
-  if (is_marked_for_sure()) return strategies::share(db, readers);
-  const store::ticket_ref place{.name = readers[0].name,
-                                .attempt = {},
-                                .max_other_permits = readers[0].share.max_other_permits,
-                                .patience = core::sharing_patience};
-  auto seen = store::look_at_queues(db, {&place, 1}).at(0);
+  if (is_marked_for_sure()) return share(db, readers);
+  std::map<std::string_view, std::size_t> looks;
+  std::vector<store::ticket_ref> places;
+  for (const auto& each : readers)
+    if (looks.emplace(each.name, places.size()).second)
+      places.push_back({.name = each.name,
+                        .attempt = {},
+                        .max_other_permits = each.share.max_other_permits,
+                        .patience = core::sharing_patience});
+  auto seen = store::look_at_queues(db, places);
   std::vector<strategies::answer> out(readers.size());
-  if (const auto refusal = refusal_of(seen, place.patience, true)) {
-    std::ranges::fill(out, *refusal);
-  } else if (!seen.has_row) {
-    strategies::make_rows(db, readers.first(1));  // asked again
-  } else {
-    std::vector<strategies::acquire_args> all{readers.begin(), readers.end()};
-    for (auto& each : all) each.seen = seen.version;
-    out = strategies::share(db, all);
+  std::vector<strategies::acquire_args> free;
+  std::vector<std::size_t> which;  // of the readers, for each that is free
+  for (std::size_t i = 0; i < readers.size(); ++i) {
+    auto place = seen.at(looks.at(readers[i].name));
+    if (auto refusal = refusal_of(place, core::sharing_patience, true)) {
+      out[i] = std::move(*refusal);
+    } else if (place.has_row) {
+      free.push_back(readers[i]);
+      free.back().seen = place.version;
+      which.push_back(i);
+    }
   }
+  if (places.size() == 1 && !seen[0].has_row) strategies::make_rows(db, readers.first(1));  // asked again
+  if (free.empty()) return out;
+  auto answers = share(db, free);
+  for (std::size_t i = 0; i < free.size(); ++i) out[which[i]] = std::move(answers[i]);
   return out;
 }
 

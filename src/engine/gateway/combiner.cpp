@@ -124,12 +124,15 @@ bool combiner::goes_straight(flow& by, std::string_view name) {
   const bool are_few = callers_.load(std::memory_order_relaxed) <= options_.few;
   const auto state = state_.lock();
   const auto lines = are_few ? std::max(options_.few, options_.lines) : options_.lines;
-  const auto is_of_it = [&](const combined_call_ptr& c) { return c->name() == name; };
-  const bool is_free = options_.by_name ? !state->names.contains(name) && std::ranges::none_of(state->queue, is_of_it)
-                                        : state->queue.empty() && state->busy < lines;
-  const bool may = (may_wait && is_free) || !has_workers(*state);
+  const bool is_free = options_.by_name ? !is_busy_with(*state, name) : state->queue.empty() && state->busy < lines;
+  const bool may = (may_wait && is_free && !options_.of_all_names) || !has_workers(*state);
   if (may) begin_line(*state, name);
   return may;
+}
+
+bool combiner::is_busy_with(const contents& in, std::string_view name) {
+  return in.names.contains(name) ||
+         std::ranges::any_of(in.queue, [&](const combined_call_ptr& c) { return c->name() == name; });
 }
 
 void combiner::begin_line(contents& in, std::string_view name) const {
@@ -137,10 +140,17 @@ void combiner::begin_line(contents& in, std::string_view name) const {
   ++in.busy;
 }
 
-void combiner::leave_line(std::string_view name) noexcept {
+void combiner::leave_line(std::optional<std::string_view> name) noexcept {
   const auto state = state_.lock();
   --state->busy;
-  if (options_.by_name) state->names.erase(state->names.find(name));
+  if (options_.by_name && name) state->names.erase(state->names.find(*name));
+  if (first_due(*state) != state->queue.end()) work_.notify_one();
+}
+
+void combiner::free_names(std::span<const combined_call_ptr> of) noexcept {
+  if (!options_.by_name) return;
+  const auto state = state_.lock();
+  for (const auto& each : of) state->names.erase(state->names.find(each->name()));
   if (first_due(*state) != state->queue.end()) work_.notify_one();
 }
 
@@ -202,7 +212,7 @@ void combiner::work(const std::stop_token& stop) {
   for (;;) {
     const auto batch = next_batch(stop);
     if (batch.empty()) return;
-    const line mine{*this, batch.front()->name()};
+    const line mine{*this, std::nullopt};
     carry_out(batch, stop);
   }
 }
@@ -213,12 +223,15 @@ std::vector<combined_call_ptr> combiner::next_batch(const std::stop_token& stop)
   const auto has_work = [&] { return first_due(*state) != state->queue.end(); };
   if (!work_.wait(state.lock(), stop, has_work) || stop.stop_requested()) return {};
   const auto first = *first_due(*state);
-  begin_line(*state, first->name());
-  return take_batch(*state, first);
+  auto batch = take_batch(*state, first);
+  if (options_.by_name)
+    for (const auto& each : batch) state->names.emplace(each->name());
+  ++state->busy;
+  return batch;
 }
 
-// In the order of their arrival. A request whose name the batch already contains remains first in the queue, unless all
-// of the batch is of one name.
+// In the order of their arrival. A request whose name the batch already contains remains first in the queue, unless the
+// names of batches exclude each other.
 std::vector<combined_call_ptr> combiner::take_batch(contents& from, const combined_call_ptr& first) const {
   std::vector<combined_call_ptr> batch;
   std::deque<combined_call_ptr> rest;
@@ -226,6 +239,7 @@ std::vector<combined_call_ptr> combiner::take_batch(contents& from, const combin
   for (auto& each : from.queue) {
     const bool fits = options_.mixes_verbs || &each->verb() == &first->verb();
     const auto is_wanted = [&] {
+      if (options_.of_all_names) return !from.names.contains(each->name());
       return options_.by_name ? each->name() == first->name() : names.emplace(&each->verb(), each->name()).second;
     };
     const bool joins = fits && batch.size() < combined_batch_size && is_wanted();
@@ -244,18 +258,22 @@ std::vector<combined_call_ptr> combiner::take_batch(contents& from, const combin
 
 // A request that the database refuses fails alone: the others are repeated without it, by halves.
 void combiner::carry_out(std::span<const combined_call_ptr> some, const std::stop_token& stop) noexcept {
+  const auto end = [&](auto how) {
+    free_names(some);  // first: a caller may ask for its name again at once, and goes straight
+    for (const auto& each : some) how(*each);
+  };
   try {
     ask(some, {.deadline = last_deadline(some), .stop = stop});
-    for (const auto& each : some) each->succeeded();
+    end([](combined_call& c) { c.succeeded(); });
   } catch (const error& e) {
     if (some.size() > 1 && may_be_about_one(e)) {
       carry_out(some.first(some.size() / 2), stop);
       carry_out(some.subspan(some.size() / 2), stop);
     } else {
-      for (const auto& each : some) each->failed(e);
+      end([&](combined_call& c) { c.failed(e); });
     }
   } catch (...) {
-    for (const auto& each : some) each->failed(std::current_exception());
+    end([](combined_call& c) { c.failed(std::current_exception()); });
   }
 }
 

@@ -242,8 +242,10 @@ class combined_verb final : public combinable_verb {
 /// combiner's own, in the order of their arrival, so that each can leave when its own time is over. A batch is of one
 /// verb, or, if the database commits faster than it answers, of all waiting requests; releases then go first.
 ///
-/// Requests to share names, and to end shares, have a combiner of their own, by name: they wait for a row, which must
-/// not hold up leases. Of one client's readers of a name only one statement waits for the row then.
+/// Requests to share names, and to end shares, have two combiners of their own. By the first, beside other callers,
+/// requests of different names leave together, in a statement that waits for no row. By the second, only those of one
+/// name travel together, in a statement that waits for it: so they hold up no other name, and of one client's readers
+/// of a name only one statement waits for the row.
 ///
 /// The laws. Each request has an acquisition of its own, and a statement for many does for each what a statement for
 /// one does, under the same row lock (1 to 4); those for one name accept each other. The time of sending is taken after
@@ -265,6 +267,8 @@ class combiner {
     /// For statements that wait for a row: a batch is of one name, and no other is under way for that name. Requests
     /// of other names do not wait for it, and `lines` limits batches alone.
     bool by_name = false;
+    /// With by_name: a batch is of all names that have none under way. Its statement waits for no row.
+    bool of_all_names = false;
   };
 
   combiner(on_session run, const line_options& with) : run_{std::move(run)}, options_{with} {}
@@ -297,8 +301,10 @@ class combiner {
   class caller;
 
   bool goes_straight(flow& by, std::string_view name);
+  static bool is_busy_with(const contents& in, std::string_view name);
   void begin_line(contents& in, std::string_view name) const;
-  void leave_line(std::string_view name) noexcept;
+  void leave_line(std::optional<std::string_view> name) noexcept;
+  void free_names(std::span<const combined_call_ptr> of) noexcept;
   std::deque<combined_call_ptr>::iterator first_due(contents& in) const;
   void enqueue(const combined_call_ptr& one);
   task<void> wait_for(flow& by, const combined_call_ptr& one, combined_call_ptr& left);
@@ -330,17 +336,17 @@ class combiner::caller {
   combiner& of_;
 };
 
-/// A line that a thread has begun to use, for a request or a batch of that name first.
+/// A line that a thread has begun to use: for a request of that name, or for a batch, whose names are freed earlier.
 class combiner::line {
  public:
-  line(combiner& of, std::string_view name) noexcept : of_{of}, name_{name} {}
+  line(combiner& of, std::optional<std::string_view> name) noexcept : of_{of}, name_{name} {}
   line(const line&) = delete;
   line& operator=(const line&) = delete;
   ~line() { of_.leave_line(name_); }
 
  private:
   combiner& of_;
-  const std::string_view name_;
+  const std::optional<std::string_view> name_;
 };
 
 template <class Request, class Answer>

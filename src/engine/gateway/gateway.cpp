@@ -1,6 +1,7 @@
 #include "engine/gateway/gateway.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <string>
 
 #include "base/waits.hpp"
@@ -65,7 +66,9 @@ gateway::gateway(const driver::backend& kind, const core::url& address, const cl
           opening(&driver::database::connect_to_hold), database_->server(),     "held_transactions",
           {.most = options.held_transactions},         options.connect_timeout, [this] { events_.reconnected(); }},
       combiner_{on_a_session(), lines()},
-      share_combiner_{on_a_session(), {.lines = lines().lines, .by_name = true}} {}
+      share_combiner_{on_a_session(), {.lines = lines().lines, .by_name = true}},
+      skipping_combiner_{on_a_session(), {.lines = lines().lines, .by_name = true, .of_all_names = true}},
+      skipping_pays_from_{lines().few > 0 ? lines().few : std::numeric_limits<std::size_t>::max()} {}
 
 combiner::on_session gateway::on_a_session() {
   return [this](const driver::limits& until, purpose what_for, const auto& use) { run(until, use, what_for); };

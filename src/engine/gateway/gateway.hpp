@@ -8,9 +8,14 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstddef>
+#include <functional>
 #include <memory>
+#include <optional>
+#include <set>
 #include <span>
 #include <stop_token>
+#include <string>
+#include <string_view>
 #include <thread>
 #include <type_traits>
 #include <utility>
@@ -61,6 +66,32 @@ class in_flight_calls {
   std::atomic<bool> is_awaited_{false};
   std::condition_variable_any none_;
   base::guarded<nothing> state_;
+};
+
+/// The names that calls share, or end shares of, now.
+class shared_names {
+ public:
+  class call {
+   public:
+    call(shared_names& in, std::string_view name) : in_{in} {
+      const auto all = in.all_.lock();
+      others_before_ = all->contains(name) ? 0 : all->size();
+      own_ = all->emplace(name);
+    }
+    call(const call&) = delete;
+    call& operator=(const call&) = delete;
+    ~call() { in_.all_.lock()->erase(own_); }
+    /// How many calls about other names there were when it began; 0 if one was about this name.
+    std::size_t others_before() const noexcept { return others_before_; }
+
+   private:
+    shared_names& in_;
+    std::size_t others_before_ = 0;
+    std::multiset<std::string, std::less<>>::iterator own_;
+  };
+
+ private:
+  base::guarded<std::multiset<std::string, std::less<>>> all_;
 };
 
 /// The only way to the database: connections, the check that its schema fits, sessions whose replies were lost.
@@ -118,11 +149,25 @@ class gateway {
                                          const combined_limits& until, combined_call_ptr& left) {
     return combiner_.run(by, verb, one, until, left);
   }
-  /// The same for shares, whose statements wait for the row: only requests of one name travel together.
+  /// The same for shares, by a verb that leaves out rows which others have locked, so requests of different names
+  /// travel together. nullopt: nothing was sent, because too few other names are asked for, or another call is about
+  /// this one.
+  template <class Request, class Answer>
+  task<std::optional<sent_answer<Answer>>> run_combined_skipping(flow& by, combined_verb<Request, Answer>& verb,
+                                                                 const Request& one, const combined_limits& until,
+                                                                 combined_call_ptr& left) {
+    const shared_names::call counted{shared_now_, one.name};
+    if (counted.others_before() < skipping_pays_from_) co_return std::nullopt;
+    auto sent = skipping_combiner_.run(by, verb, one, until, left);
+    co_return co_await sent;
+  }
+  /// The same for shares, by a verb that waits for the row: only requests of one name travel together.
   template <class Request, class Answer>
   task<sent_answer<Answer>> run_combined_by_name(flow& by, combined_verb<Request, Answer>& verb, const Request& one,
                                                  const combined_limits& until, combined_call_ptr& left) {
-    return share_combiner_.run(by, verb, one, until, left);
+    const shared_names::call counted{shared_now_, one.name};
+    auto sent = share_combiner_.run(by, verb, one, until, left);
+    co_return co_await sent;
   }
   void require_fit_schema(const store::access& db);
   failover_guard& guard() noexcept { return guard_; }
@@ -162,6 +207,7 @@ class gateway {
   void end_batches() noexcept {
     combiner_.stop();
     share_combiner_.stop();
+    skipping_combiner_.stop();
   }
   void close(const driver::limits& until) noexcept;
 
@@ -187,6 +233,9 @@ class gateway {
   pool transactions_;
   combiner combiner_;
   combiner share_combiner_;
+  combiner skipping_combiner_;
+  const std::size_t skipping_pays_from_;  // calls that share other names, or end shares of them, at the same time
+  shared_names shared_now_;
   std::atomic<bool> schema_fits_{false};  // checked once, and again after the tables were found missing
   in_flight_calls calls_;
   std::condition_variable_any closing_;

@@ -171,9 +171,14 @@ task<store::release_outcome> held_locks::try_release(flow& on, const lease_state
                                                      combined_call_ptr& left) {
   const auto one = a.ref(a.at_least);
   auto outcome = store::release_outcome::gone;
+  const combined_limits both{.until = until, .last = until.deadline};
+  if (one.is_share) {
+    auto sent = db_.run_combined_skipping(on, end_shares_skipping_, one, both, left);
+    const auto got = co_await sent;
+    if (got && got->what != store::release_outcome::pinned) co_return got->what;
+  }
   const auto once = [&]() -> task<bool> {
     if (outcome == store::release_outcome::pinned) a.wait_for_claimant();
-    const combined_limits both{.until = until, .last = until.deadline};
     if (!one.is_share && a.stays_until > base::now()) {
       const auto defer = [&](const store::access& db) { return store::defer_release(db, {&one, 1}).at(0); };
       outcome = db_.run(until, defer, purpose::releasing);

@@ -166,6 +166,9 @@ class held_locks final : private lease_listener, private watchdog::listener, pri
         return store::release(db, batch, this);
       },
       [](const store::release_outcome& o) { return o != store::release_outcome::pinned; }};
+  combined_verb<store::lease_ref, store::release_outcome> end_shares_skipping_{
+      purpose::releasing, store::end_shares_skipping,
+      [](const store::release_outcome& o) { return o != store::release_outcome::pinned; }};
   combined_verb<store::lease_ref, store::renewal> extend_{
       purpose::renewing, store::extend, [](const store::renewal& r) { return r.what == store::standing::kept; }};
   release_notices& notices_;

@@ -430,6 +430,45 @@ SELECT l.name, w.acquisition, l.acquisition, w.permits, l.version + 1 - ROW_NUMB
 FROM JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]', owner VARCHAR(500) CHARACTER SET utf8mb4 PATH '$[1]', thread VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[2]', acquisition VARCHAR(64) CHARACTER SET ascii PATH '$[3]', lease BIGINT PATH '$[4]', note VARCHAR(1000) CHARACTER SET utf8mb4 PATH '$[5]', permits BIGINT PATH '$[6]')) w
 STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY) AND ROW_COUNT() > 0
 
+--- MySQL
+
+
+SELECT JSON_ARRAYAGG(JSON_ARRAY(own.name, 0, 0, own.first)) INTO @rowlock.shares FROM (
+  SELECT t.name, t.first
+  FROM (SELECT w.name, MIN(w.acquisition) AS first, MAX(w.room) AS room, MAX(w.version) AS version
+    FROM JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]', acquisition VARCHAR(64) CHARACTER SET ascii PATH '$[3]', room BIGINT PATH '$[7]', version BIGINT PATH '$[8]')) w GROUP BY CAST(w.name AS BINARY)) t
+  STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(t.name AS BINARY)
+  WHERE (l.owner IS NULL OR l.expires_at <= SYSDATE(6) OR (l.owner = '(shared)' AND l.sharers <= t.room))
+    AND IF(t.version = 0, NOT l.waiting,
+      l.version = t.version OR COALESCE(l.owner = '(shared)' AND l.expires_at > SYSDATE(6), FALSE))
+  LIMIT 1000000 FOR UPDATE  OF l  SKIP LOCKED) own;
+UPDATE (SELECT r.*, r.at + INTERVAL r.lease MICROSECOND AS ends,
+      COALESCE(r.owner = '(shared)' AND r.expires_at > r.at, FALSE) AS joins
+    FROM (SELECT l.name, l.owner, l.expires_at, SYSDATE(6) AS at, t.number, t.permits, t.lease, k.acquisition AS first
+      FROM JSON_TABLE(@rowlock.shares, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]', acquisition VARCHAR(64) CHARACTER SET ascii PATH '$[3]')) k
+      STRAIGHT_JOIN (SELECT w.name, COUNT(*) AS number, SUM(w.permits) AS permits, MAX(w.lease) AS lease
+        FROM JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]', lease BIGINT PATH '$[4]', permits BIGINT PATH '$[6]')) w GROUP BY CAST(w.name AS BINARY)) t
+        ON CAST(t.name AS BINARY) = CAST(k.name AS BINARY)
+      STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(k.name AS BINARY)
+      LIMIT 1000000 FOR UPDATE  OF l ) r) own
+  STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = own.name
+SET l.version = GREATEST(l.version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', own.at)) + own.number - 1, l.owner = '(shared)', l.thread = NULL,
+  l.note = NULL, l.sharers = IF(own.joins, l.sharers, 0) + own.permits,
+  l.acquisition = IF(own.joins, l.acquisition, CONCAT('shared:', own.first)),
+  l.acquired_at = IF(own.joins, l.acquired_at, own.at),
+  l.expires_at = IF(own.joins, GREATEST(l.expires_at, own.ends), own.ends)
+
+--- MySQL, MariaDB, MySQL guarded, MariaDB guarded
+
+INSERT INTO place.rowlock_share (name, acquisition, since, permits, token, owner, thread, acquired_at, expires_at, note)
+SELECT l.name, w.acquisition, l.acquisition, w.permits,
+  l.version + 1 - ROW_NUMBER() OVER (PARTITION BY l.name ORDER BY w.acquisition DESC),
+  w.owner, w.thread, SYSDATE(6), LEAST(l.expires_at, SYSDATE(6) + INTERVAL w.lease MICROSECOND), w.note
+FROM JSON_TABLE(@rowlock.shares, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]')) k
+STRAIGHT_JOIN JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]', owner VARCHAR(500) CHARACTER SET utf8mb4 PATH '$[1]', thread VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[2]', acquisition VARCHAR(64) CHARACTER SET ascii PATH '$[3]', lease BIGINT PATH '$[4]', note VARCHAR(1000) CHARACTER SET utf8mb4 PATH '$[5]', permits BIGINT PATH '$[6]')) w
+  ON CAST(w.name AS BINARY) = CAST(k.name AS BINARY)
+STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(k.name AS BINARY)
+
 --- MySQL, MariaDB, MySQL guarded, MariaDB guarded
 
 SELECT s.acquisition, s.token, TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), s.expires_at)
@@ -1355,6 +1394,34 @@ SET l.version = GREATEST(l.version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01',
   l.acquired_at = IF(own.joins, l.acquired_at, own.at),
   l.expires_at = IF(own.joins, GREATEST(l.expires_at, own.ends), own.ends)
 
+--- MariaDB
+
+ SET STATEMENT innodb_lock_wait_timeout = 1, group_concat_max_len = 1073741824 FOR 
+SELECT JSON_ARRAYAGG(JSON_ARRAY(own.name, 0, 0, own.first)) INTO @rowlock.shares FROM (
+  SELECT t.name, t.first
+  FROM (SELECT w.name, MIN(w.acquisition) AS first, MAX(w.room) AS room, MAX(w.version) AS version
+    FROM JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]', acquisition VARCHAR(64) CHARACTER SET ascii PATH '$[3]', room BIGINT PATH '$[7]', version BIGINT PATH '$[8]')) w GROUP BY CAST(w.name AS BINARY)) t
+  STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(t.name AS BINARY)
+  WHERE (l.owner IS NULL OR l.expires_at <= SYSDATE(6) OR (l.owner = '(shared)' AND l.sharers <= t.room))
+    AND IF(t.version = 0, NOT l.waiting,
+      l.version = t.version OR COALESCE(l.owner = '(shared)' AND l.expires_at > SYSDATE(6), FALSE))
+  LIMIT 1000000 FOR UPDATE  SKIP LOCKED) own;
+UPDATE (SELECT r.*, r.at + INTERVAL r.lease MICROSECOND AS ends,
+      COALESCE(r.owner = '(shared)' AND r.expires_at > r.at, FALSE) AS joins
+    FROM (SELECT l.name, l.owner, l.expires_at, SYSDATE(6) AS at, t.number, t.permits, t.lease, k.acquisition AS first
+      FROM JSON_TABLE(@rowlock.shares, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]', acquisition VARCHAR(64) CHARACTER SET ascii PATH '$[3]')) k
+      STRAIGHT_JOIN (SELECT w.name, COUNT(*) AS number, SUM(w.permits) AS permits, MAX(w.lease) AS lease
+        FROM JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]', lease BIGINT PATH '$[4]', permits BIGINT PATH '$[6]')) w GROUP BY CAST(w.name AS BINARY)) t
+        ON CAST(t.name AS BINARY) = CAST(k.name AS BINARY)
+      STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(k.name AS BINARY)
+      LIMIT 1000000 FOR UPDATE ) r) own
+  STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = own.name
+SET l.version = GREATEST(l.version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', own.at)) + own.number - 1, l.owner = '(shared)', l.thread = NULL,
+  l.note = NULL, l.sharers = IF(own.joins, l.sharers, 0) + own.permits,
+  l.acquisition = IF(own.joins, l.acquisition, CONCAT('shared:', own.first)),
+  l.acquired_at = IF(own.joins, l.acquired_at, own.at),
+  l.expires_at = IF(own.joins, GREATEST(l.expires_at, own.ends), own.ends)
+
 --- MariaDB, MariaDB guarded
 
  SET STATEMENT innodb_lock_wait_timeout = 1 FOR 
@@ -1458,7 +1525,7 @@ SET l.sharers = own.sharers, l.owner = IF(own.sharers > 0, l.owner, NULL),
 
 --- MariaDB, MariaDB guarded
 
- SET STATEMENT group_concat_max_len = 1073741824 FOR 
+ SET STATEMENT innodb_lock_wait_timeout = 1, group_concat_max_len = 1073741824 FOR 
 SELECT JSON_ARRAYAGG(JSON_ARRAY(own.name, own.acquisition)) INTO @rowlock.shares FROM (
   SELECT w.name, w.acquisition FROM JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]', acquisition VARCHAR(64) CHARACTER SET ascii PATH '$[1]', expired BIGINT PATH '$[2]')) w
   STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
@@ -1803,6 +1870,34 @@ SET l.version = GREATEST(l.version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01',
 
 --- MySQL guarded
 
+
+SELECT JSON_ARRAYAGG(JSON_ARRAY(own.name, 0, 0, own.first)) INTO @rowlock.shares FROM (
+  SELECT t.name, t.first
+  FROM (SELECT w.name, MIN(w.acquisition) AS first, MAX(w.room) AS room, MAX(w.version) AS version
+    FROM JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]', acquisition VARCHAR(64) CHARACTER SET ascii PATH '$[3]', room BIGINT PATH '$[7]', version BIGINT PATH '$[8]')) w GROUP BY CAST(w.name AS BINARY)) t
+  STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(t.name AS BINARY)
+  WHERE (l.owner IS NULL OR l.expires_at <= SYSDATE(6) OR (l.owner = '(shared)' AND l.sharers <= t.room))
+    AND IF(t.version = 0, NOT l.waiting,
+      l.version = t.version OR COALESCE(l.owner = '(shared)' AND l.expires_at > SYSDATE(6), FALSE)) AND (SELECT g.incarnation =   @@server_uuid  AND g.grants_from <= SYSDATE(6) FROM place.rowlock_guard g)
+  LIMIT 1000000 FOR UPDATE  OF l  SKIP LOCKED) own;
+UPDATE (SELECT r.*, r.at + INTERVAL r.lease MICROSECOND AS ends,
+      COALESCE(r.owner = '(shared)' AND r.expires_at > r.at, FALSE) AS joins
+    FROM (SELECT l.name, l.owner, l.expires_at, SYSDATE(6) AS at, t.number, t.permits, t.lease, k.acquisition AS first
+      FROM JSON_TABLE(@rowlock.shares, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]', acquisition VARCHAR(64) CHARACTER SET ascii PATH '$[3]')) k
+      STRAIGHT_JOIN (SELECT w.name, COUNT(*) AS number, SUM(w.permits) AS permits, MAX(w.lease) AS lease
+        FROM JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]', lease BIGINT PATH '$[4]', permits BIGINT PATH '$[6]')) w GROUP BY CAST(w.name AS BINARY)) t
+        ON CAST(t.name AS BINARY) = CAST(k.name AS BINARY)
+      STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(k.name AS BINARY)
+      LIMIT 1000000 FOR UPDATE  OF l ) r) own
+  STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = own.name
+SET l.version = GREATEST(l.version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', own.at)) + own.number - 1, l.owner = '(shared)', l.thread = NULL,
+  l.note = NULL, l.sharers = IF(own.joins, l.sharers, 0) + own.permits,
+  l.acquisition = IF(own.joins, l.acquisition, CONCAT('shared:', own.first)),
+  l.acquired_at = IF(own.joins, l.acquired_at, own.at),
+  l.expires_at = IF(own.joins, GREATEST(l.expires_at, own.ends), own.ends)
+
+--- MySQL guarded
+
 SET @rowlock.share = NULL, @rowlock.name = NULL;
 SELECT l.name INTO @rowlock.name
 FROM place.rowlock_lock l FORCE INDEX (PRIMARY) STRAIGHT_JOIN place.rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name
@@ -2044,6 +2139,34 @@ UPDATE (SELECT r.*, r.at + INTERVAL r.lease MICROSECOND AS ends,
         AND IF(t.version = 0, NOT l.waiting,
           l.version = t.version OR COALESCE(l.owner = '(shared)' AND l.expires_at > SYSDATE(6), FALSE)) AND (SELECT g.incarnation =  CONCAT(@@hostname, ':', @@port, '/', @@server_id)   AND g.grants_from <= SYSDATE(6) FROM place.rowlock_guard g)
       LIMIT 1 FOR UPDATE ) r) own
+  STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = own.name
+SET l.version = GREATEST(l.version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', own.at)) + own.number - 1, l.owner = '(shared)', l.thread = NULL,
+  l.note = NULL, l.sharers = IF(own.joins, l.sharers, 0) + own.permits,
+  l.acquisition = IF(own.joins, l.acquisition, CONCAT('shared:', own.first)),
+  l.acquired_at = IF(own.joins, l.acquired_at, own.at),
+  l.expires_at = IF(own.joins, GREATEST(l.expires_at, own.ends), own.ends)
+
+--- MariaDB guarded
+
+ SET STATEMENT innodb_lock_wait_timeout = 1, group_concat_max_len = 1073741824 FOR 
+SELECT JSON_ARRAYAGG(JSON_ARRAY(own.name, 0, 0, own.first)) INTO @rowlock.shares FROM (
+  SELECT t.name, t.first
+  FROM (SELECT w.name, MIN(w.acquisition) AS first, MAX(w.room) AS room, MAX(w.version) AS version
+    FROM JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]', acquisition VARCHAR(64) CHARACTER SET ascii PATH '$[3]', room BIGINT PATH '$[7]', version BIGINT PATH '$[8]')) w GROUP BY CAST(w.name AS BINARY)) t
+  STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(t.name AS BINARY)
+  WHERE (l.owner IS NULL OR l.expires_at <= SYSDATE(6) OR (l.owner = '(shared)' AND l.sharers <= t.room))
+    AND IF(t.version = 0, NOT l.waiting,
+      l.version = t.version OR COALESCE(l.owner = '(shared)' AND l.expires_at > SYSDATE(6), FALSE)) AND (SELECT g.incarnation =  CONCAT(@@hostname, ':', @@port, '/', @@server_id)   AND g.grants_from <= SYSDATE(6) FROM place.rowlock_guard g)
+  LIMIT 1000000 FOR UPDATE  SKIP LOCKED) own;
+UPDATE (SELECT r.*, r.at + INTERVAL r.lease MICROSECOND AS ends,
+      COALESCE(r.owner = '(shared)' AND r.expires_at > r.at, FALSE) AS joins
+    FROM (SELECT l.name, l.owner, l.expires_at, SYSDATE(6) AS at, t.number, t.permits, t.lease, k.acquisition AS first
+      FROM JSON_TABLE(@rowlock.shares, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]', acquisition VARCHAR(64) CHARACTER SET ascii PATH '$[3]')) k
+      STRAIGHT_JOIN (SELECT w.name, COUNT(*) AS number, SUM(w.permits) AS permits, MAX(w.lease) AS lease
+        FROM JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]', lease BIGINT PATH '$[4]', permits BIGINT PATH '$[6]')) w GROUP BY CAST(w.name AS BINARY)) t
+        ON CAST(t.name AS BINARY) = CAST(k.name AS BINARY)
+      STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(k.name AS BINARY)
+      LIMIT 1000000 FOR UPDATE ) r) own
   STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = own.name
 SET l.version = GREATEST(l.version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', own.at)) + own.number - 1, l.owner = '(shared)', l.thread = NULL,
   l.note = NULL, l.sharers = IF(own.joins, l.sharers, 0) + own.permits,

@@ -444,36 +444,81 @@ SELECT a.acquisition, t.before + a.place, a.lease FROM taken t, asked a
 
 --- plain, durable_release
 
-WITH asked AS (SELECT * FROM unnest($2::text[], $3::text[], $4::text[], $5::bigint[],
-  $6::text[], $7::bigint[]) WITH ORDINALITY AS a (owner, thread, acquisition, lease, note, permits, place)),
+WITH asked AS MATERIALIZED (
+  SELECT u.*, row_number() OVER (PARTITION BY name ORDER BY acquisition) AS place
+  FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[],
+    $7::bigint[], $8::bigint[], $9::bigint[])
+    AS u (name, owner, thread, acquisition, lease, note, permits, room, version)),
+own AS MATERIALIZED (
+  SELECT k.*, clock_timestamp() AS at FROM (
+    SELECT w.*, r.* FROM (
+      SELECT name, max(lease) AS lease, sum(permits)::bigint AS permits, count(*) AS number,
+        min(acquisition) AS first, max(room) AS room, max(version) AS version
+      FROM asked GROUP BY name ORDER BY name COLLATE "C") w, LATERAL (
+      SELECT owner, expires_at, acquisition AS before FROM place.rowlock_lock
+      WHERE name = w.name COLLATE "C" AND (owner IS NULL OR expires_at <= clock_timestamp()
+          OR (owner = '(shared)' AND sharers <= w.room))
+        AND CASE WHEN w.version = 0 THEN NOT waiting
+          ELSE version = w.version OR (owner IS NOT DISTINCT FROM '(shared)' AND expires_at > clock_timestamp()) END
+        
+      FOR UPDATE) r) k),
+joining AS (
+  SELECT own.*, at + lease * interval '1 microsecond' AS until,
+    owner IS NOT DISTINCT FROM '(shared)' AND expires_at > at AS joins FROM own),
 taken AS (
   UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM own.at) * 1000000)::bigint) + own.number - 1, owner = '(shared)',
     thread = NULL, note = NULL, sharers = CASE WHEN own.joins THEN l.sharers ELSE 0 END + own.permits,
-    acquisition = CASE WHEN own.joins THEN l.acquisition ELSE 'shared:' || ($4::text[])[1] END,
+    acquisition = CASE WHEN own.joins THEN l.acquisition ELSE 'shared:' || own.first END,
     acquired_at = CASE WHEN own.joins THEN l.acquired_at ELSE own.at END,
     expires_at = CASE WHEN own.joins THEN greatest(l.expires_at, own.until) ELSE own.until END
-  FROM (SELECT r.at, r.at + total.lease * interval '1 microsecond' AS until, total.number, total.permits,
-      r.owner IS NOT DISTINCT FROM '(shared)' AND r.expires_at > r.at AS joins, r.acquisition AS had FROM (
-    SELECT k.owner, k.expires_at, k.acquisition, clock_timestamp() AS at FROM (
-      SELECT owner, expires_at, acquisition FROM place.rowlock_lock
-      WHERE name = ($1::text[])[1] AND (owner IS NULL OR expires_at <= clock_timestamp()
-          OR (owner = '(shared)' AND sharers <= ($8::bigint[])[1]))
-        AND CASE WHEN ($9::bigint[])[1] = 0 THEN NOT waiting
-          ELSE version = ($9::bigint[])[1]
-            OR (owner IS NOT DISTINCT FROM '(shared)' AND expires_at > clock_timestamp()) END
-        
-      FOR UPDATE) k) r,
-    (SELECT max(lease) AS lease, sum(permits)::bigint AS permits, count(*) AS number FROM asked) total) own
-  WHERE l.name = ($1::text[])[1]
-  RETURNING l.version - own.number AS before, l.acquisition, own.at, own.joins, own.had),
+  FROM joining own WHERE l.name = own.name COLLATE "C"
+  RETURNING l.name, l.version - own.number AS token, l.acquisition, own.at, own.joins, own.before),
 passed AS (
-  DELETE FROM place.rowlock_waiter w USING taken t
-  WHERE w.name = ($1::text[])[1] AND w.attempt = t.had AND NOT t.joins),
+  DELETE FROM place.rowlock_waiter w USING taken t WHERE w.name = t.name AND w.attempt = t.before AND NOT t.joins),
 share AS (
   INSERT INTO place.rowlock_share (name, acquisition, since, permits, token, owner, thread, acquired_at, expires_at, note)
-  SELECT ($1::text[])[1], a.acquisition, t.acquisition, a.permits, t.before + a.place, a.owner, a.thread, t.at,
-    t.at + a.lease * interval '1 microsecond', a.note FROM taken t, asked a)
-SELECT a.acquisition, t.before + a.place, a.lease FROM taken t, asked a
+  SELECT t.name, a.acquisition, t.acquisition, a.permits, t.token + a.place, a.owner, a.thread, t.at,
+    t.at + a.lease * interval '1 microsecond', a.note FROM taken t JOIN asked a ON a.name = t.name COLLATE "C")
+SELECT a.acquisition, t.token + a.place, a.lease FROM taken t JOIN asked a ON a.name = t.name COLLATE "C"
+
+--- plain, durable_release
+
+WITH asked AS MATERIALIZED (
+  SELECT u.*, row_number() OVER (PARTITION BY name ORDER BY acquisition) AS place
+  FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[],
+    $7::bigint[], $8::bigint[], $9::bigint[])
+    AS u (name, owner, thread, acquisition, lease, note, permits, room, version)),
+own AS MATERIALIZED (
+  SELECT k.*, clock_timestamp() AS at FROM (
+    SELECT w.*, r.* FROM (
+      SELECT name, max(lease) AS lease, sum(permits)::bigint AS permits, count(*) AS number,
+        min(acquisition) AS first, max(room) AS room, max(version) AS version
+      FROM asked GROUP BY name ORDER BY name COLLATE "C") w, LATERAL (
+      SELECT owner, expires_at, acquisition AS before FROM place.rowlock_lock
+      WHERE name = w.name COLLATE "C" AND (owner IS NULL OR expires_at <= clock_timestamp()
+          OR (owner = '(shared)' AND sharers <= w.room))
+        AND CASE WHEN w.version = 0 THEN NOT waiting
+          ELSE version = w.version OR (owner IS NOT DISTINCT FROM '(shared)' AND expires_at > clock_timestamp()) END
+        
+      FOR UPDATE SKIP LOCKED) r) k),
+joining AS (
+  SELECT own.*, at + lease * interval '1 microsecond' AS until,
+    owner IS NOT DISTINCT FROM '(shared)' AND expires_at > at AS joins FROM own),
+taken AS (
+  UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM own.at) * 1000000)::bigint) + own.number - 1, owner = '(shared)',
+    thread = NULL, note = NULL, sharers = CASE WHEN own.joins THEN l.sharers ELSE 0 END + own.permits,
+    acquisition = CASE WHEN own.joins THEN l.acquisition ELSE 'shared:' || own.first END,
+    acquired_at = CASE WHEN own.joins THEN l.acquired_at ELSE own.at END,
+    expires_at = CASE WHEN own.joins THEN greatest(l.expires_at, own.until) ELSE own.until END
+  FROM joining own WHERE l.name = own.name COLLATE "C"
+  RETURNING l.name, l.version - own.number AS token, l.acquisition, own.at, own.joins, own.before),
+passed AS (
+  DELETE FROM place.rowlock_waiter w USING taken t WHERE w.name = t.name AND w.attempt = t.before AND NOT t.joins),
+share AS (
+  INSERT INTO place.rowlock_share (name, acquisition, since, permits, token, owner, thread, acquired_at, expires_at, note)
+  SELECT t.name, a.acquisition, t.acquisition, a.permits, t.token + a.place, a.owner, a.thread, t.at,
+    t.at + a.lease * interval '1 microsecond', a.note FROM taken t JOIN asked a ON a.name = t.name COLLATE "C")
+SELECT a.acquisition, t.token + a.place, a.lease FROM taken t JOIN asked a ON a.name = t.name COLLATE "C"
 
 --- plain, durable_release, guarded
 
@@ -2145,36 +2190,81 @@ SELECT a.acquisition, t.before + a.place, a.lease FROM taken t, asked a
 
 --- transaction_pooling, both
 
-WITH asked AS (SELECT * FROM unnest($2::text[], $3::text[], $4::text[], $5::bigint[],
-  $6::text[], $7::bigint[]) WITH ORDINALITY AS a (owner, thread, acquisition, lease, note, permits, place)),
+WITH asked AS MATERIALIZED (
+  SELECT u.*, row_number() OVER (PARTITION BY name ORDER BY acquisition) AS place
+  FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[],
+    $7::bigint[], $8::bigint[], $9::bigint[])
+    AS u (name, owner, thread, acquisition, lease, note, permits, room, version)),
+own AS MATERIALIZED (
+  SELECT k.*, clock_timestamp() AS at FROM (
+    SELECT w.*, r.* FROM (
+      SELECT name, max(lease) AS lease, sum(permits)::bigint AS permits, count(*) AS number,
+        min(acquisition) AS first, max(room) AS room, max(version) AS version
+      FROM asked GROUP BY name ORDER BY name COLLATE "C") w, LATERAL (
+      SELECT owner, expires_at, acquisition AS before FROM place.rowlock_lock
+      WHERE name = w.name COLLATE "C" AND (owner IS NULL OR expires_at <= clock_timestamp()
+          OR (owner = '(shared)' AND sharers <= w.room))
+        AND CASE WHEN w.version = 0 THEN NOT waiting
+          ELSE version = w.version OR (owner IS NOT DISTINCT FROM '(shared)' AND expires_at > clock_timestamp()) END
+         AND set_config('synchronous_commit', 'on', true) IS NOT NULL AND set_config('lock_timeout', '100ms', true) IS NOT NULL
+      FOR UPDATE) r) k),
+joining AS (
+  SELECT own.*, at + lease * interval '1 microsecond' AS until,
+    owner IS NOT DISTINCT FROM '(shared)' AND expires_at > at AS joins FROM own),
 taken AS (
   UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM own.at) * 1000000)::bigint) + own.number - 1, owner = '(shared)',
     thread = NULL, note = NULL, sharers = CASE WHEN own.joins THEN l.sharers ELSE 0 END + own.permits,
-    acquisition = CASE WHEN own.joins THEN l.acquisition ELSE 'shared:' || ($4::text[])[1] END,
+    acquisition = CASE WHEN own.joins THEN l.acquisition ELSE 'shared:' || own.first END,
     acquired_at = CASE WHEN own.joins THEN l.acquired_at ELSE own.at END,
     expires_at = CASE WHEN own.joins THEN greatest(l.expires_at, own.until) ELSE own.until END
-  FROM (SELECT r.at, r.at + total.lease * interval '1 microsecond' AS until, total.number, total.permits,
-      r.owner IS NOT DISTINCT FROM '(shared)' AND r.expires_at > r.at AS joins, r.acquisition AS had FROM (
-    SELECT k.owner, k.expires_at, k.acquisition, clock_timestamp() AS at FROM (
-      SELECT owner, expires_at, acquisition FROM place.rowlock_lock
-      WHERE name = ($1::text[])[1] AND (owner IS NULL OR expires_at <= clock_timestamp()
-          OR (owner = '(shared)' AND sharers <= ($8::bigint[])[1]))
-        AND CASE WHEN ($9::bigint[])[1] = 0 THEN NOT waiting
-          ELSE version = ($9::bigint[])[1]
-            OR (owner IS NOT DISTINCT FROM '(shared)' AND expires_at > clock_timestamp()) END
-         AND set_config('synchronous_commit', 'on', true) IS NOT NULL AND set_config('lock_timeout', '100ms', true) IS NOT NULL
-      FOR UPDATE) k) r,
-    (SELECT max(lease) AS lease, sum(permits)::bigint AS permits, count(*) AS number FROM asked) total) own
-  WHERE l.name = ($1::text[])[1]
-  RETURNING l.version - own.number AS before, l.acquisition, own.at, own.joins, own.had),
+  FROM joining own WHERE l.name = own.name COLLATE "C"
+  RETURNING l.name, l.version - own.number AS token, l.acquisition, own.at, own.joins, own.before),
 passed AS (
-  DELETE FROM place.rowlock_waiter w USING taken t
-  WHERE w.name = ($1::text[])[1] AND w.attempt = t.had AND NOT t.joins),
+  DELETE FROM place.rowlock_waiter w USING taken t WHERE w.name = t.name AND w.attempt = t.before AND NOT t.joins),
 share AS (
   INSERT INTO place.rowlock_share (name, acquisition, since, permits, token, owner, thread, acquired_at, expires_at, note)
-  SELECT ($1::text[])[1], a.acquisition, t.acquisition, a.permits, t.before + a.place, a.owner, a.thread, t.at,
-    t.at + a.lease * interval '1 microsecond', a.note FROM taken t, asked a)
-SELECT a.acquisition, t.before + a.place, a.lease FROM taken t, asked a
+  SELECT t.name, a.acquisition, t.acquisition, a.permits, t.token + a.place, a.owner, a.thread, t.at,
+    t.at + a.lease * interval '1 microsecond', a.note FROM taken t JOIN asked a ON a.name = t.name COLLATE "C")
+SELECT a.acquisition, t.token + a.place, a.lease FROM taken t JOIN asked a ON a.name = t.name COLLATE "C"
+
+--- transaction_pooling, both
+
+WITH asked AS MATERIALIZED (
+  SELECT u.*, row_number() OVER (PARTITION BY name ORDER BY acquisition) AS place
+  FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[],
+    $7::bigint[], $8::bigint[], $9::bigint[])
+    AS u (name, owner, thread, acquisition, lease, note, permits, room, version)),
+own AS MATERIALIZED (
+  SELECT k.*, clock_timestamp() AS at FROM (
+    SELECT w.*, r.* FROM (
+      SELECT name, max(lease) AS lease, sum(permits)::bigint AS permits, count(*) AS number,
+        min(acquisition) AS first, max(room) AS room, max(version) AS version
+      FROM asked GROUP BY name ORDER BY name COLLATE "C") w, LATERAL (
+      SELECT owner, expires_at, acquisition AS before FROM place.rowlock_lock
+      WHERE name = w.name COLLATE "C" AND (owner IS NULL OR expires_at <= clock_timestamp()
+          OR (owner = '(shared)' AND sharers <= w.room))
+        AND CASE WHEN w.version = 0 THEN NOT waiting
+          ELSE version = w.version OR (owner IS NOT DISTINCT FROM '(shared)' AND expires_at > clock_timestamp()) END
+         AND set_config('synchronous_commit', 'on', true) IS NOT NULL AND set_config('lock_timeout', '100ms', true) IS NOT NULL
+      FOR UPDATE SKIP LOCKED) r) k),
+joining AS (
+  SELECT own.*, at + lease * interval '1 microsecond' AS until,
+    owner IS NOT DISTINCT FROM '(shared)' AND expires_at > at AS joins FROM own),
+taken AS (
+  UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM own.at) * 1000000)::bigint) + own.number - 1, owner = '(shared)',
+    thread = NULL, note = NULL, sharers = CASE WHEN own.joins THEN l.sharers ELSE 0 END + own.permits,
+    acquisition = CASE WHEN own.joins THEN l.acquisition ELSE 'shared:' || own.first END,
+    acquired_at = CASE WHEN own.joins THEN l.acquired_at ELSE own.at END,
+    expires_at = CASE WHEN own.joins THEN greatest(l.expires_at, own.until) ELSE own.until END
+  FROM joining own WHERE l.name = own.name COLLATE "C"
+  RETURNING l.name, l.version - own.number AS token, l.acquisition, own.at, own.joins, own.before),
+passed AS (
+  DELETE FROM place.rowlock_waiter w USING taken t WHERE w.name = t.name AND w.attempt = t.before AND NOT t.joins),
+share AS (
+  INSERT INTO place.rowlock_share (name, acquisition, since, permits, token, owner, thread, acquired_at, expires_at, note)
+  SELECT t.name, a.acquisition, t.acquisition, a.permits, t.token + a.place, a.owner, a.thread, t.at,
+    t.at + a.lease * interval '1 microsecond', a.note FROM taken t JOIN asked a ON a.name = t.name COLLATE "C")
+SELECT a.acquisition, t.token + a.place, a.lease FROM taken t JOIN asked a ON a.name = t.name COLLATE "C"
 
 --- transaction_pooling, both
 
@@ -3348,36 +3438,81 @@ SELECT a.acquisition, t.before + a.place, a.lease FROM taken t, asked a
 
 --- guarded
 
-WITH asked AS (SELECT * FROM unnest($2::text[], $3::text[], $4::text[], $5::bigint[],
-  $6::text[], $7::bigint[]) WITH ORDINALITY AS a (owner, thread, acquisition, lease, note, permits, place)),
+WITH asked AS MATERIALIZED (
+  SELECT u.*, row_number() OVER (PARTITION BY name ORDER BY acquisition) AS place
+  FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[],
+    $7::bigint[], $8::bigint[], $9::bigint[])
+    AS u (name, owner, thread, acquisition, lease, note, permits, room, version)),
+own AS MATERIALIZED (
+  SELECT k.*, clock_timestamp() AS at FROM (
+    SELECT w.*, r.* FROM (
+      SELECT name, max(lease) AS lease, sum(permits)::bigint AS permits, count(*) AS number,
+        min(acquisition) AS first, max(room) AS room, max(version) AS version
+      FROM asked GROUP BY name ORDER BY name COLLATE "C") w, LATERAL (
+      SELECT owner, expires_at, acquisition AS before FROM place.rowlock_lock
+      WHERE name = w.name COLLATE "C" AND (owner IS NULL OR expires_at <= clock_timestamp()
+          OR (owner = '(shared)' AND sharers <= w.room))
+        AND CASE WHEN w.version = 0 THEN NOT waiting
+          ELSE version = w.version OR (owner IS NOT DISTINCT FROM '(shared)' AND expires_at > clock_timestamp()) END
+         AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND g.relaxed_from IS NULL FROM place.rowlock_guard g)
+      FOR UPDATE) r) k),
+joining AS (
+  SELECT own.*, at + lease * interval '1 microsecond' AS until,
+    owner IS NOT DISTINCT FROM '(shared)' AND expires_at > at AS joins FROM own),
 taken AS (
   UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM own.at) * 1000000)::bigint) + own.number - 1, owner = '(shared)',
     thread = NULL, note = NULL, sharers = CASE WHEN own.joins THEN l.sharers ELSE 0 END + own.permits,
-    acquisition = CASE WHEN own.joins THEN l.acquisition ELSE 'shared:' || ($4::text[])[1] END,
+    acquisition = CASE WHEN own.joins THEN l.acquisition ELSE 'shared:' || own.first END,
     acquired_at = CASE WHEN own.joins THEN l.acquired_at ELSE own.at END,
     expires_at = CASE WHEN own.joins THEN greatest(l.expires_at, own.until) ELSE own.until END
-  FROM (SELECT r.at, r.at + total.lease * interval '1 microsecond' AS until, total.number, total.permits,
-      r.owner IS NOT DISTINCT FROM '(shared)' AND r.expires_at > r.at AS joins, r.acquisition AS had FROM (
-    SELECT k.owner, k.expires_at, k.acquisition, clock_timestamp() AS at FROM (
-      SELECT owner, expires_at, acquisition FROM place.rowlock_lock
-      WHERE name = ($1::text[])[1] AND (owner IS NULL OR expires_at <= clock_timestamp()
-          OR (owner = '(shared)' AND sharers <= ($8::bigint[])[1]))
-        AND CASE WHEN ($9::bigint[])[1] = 0 THEN NOT waiting
-          ELSE version = ($9::bigint[])[1]
-            OR (owner IS NOT DISTINCT FROM '(shared)' AND expires_at > clock_timestamp()) END
-         AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND g.relaxed_from IS NULL FROM place.rowlock_guard g)
-      FOR UPDATE) k) r,
-    (SELECT max(lease) AS lease, sum(permits)::bigint AS permits, count(*) AS number FROM asked) total) own
-  WHERE l.name = ($1::text[])[1]
-  RETURNING l.version - own.number AS before, l.acquisition, own.at, own.joins, own.had),
+  FROM joining own WHERE l.name = own.name COLLATE "C"
+  RETURNING l.name, l.version - own.number AS token, l.acquisition, own.at, own.joins, own.before),
 passed AS (
-  DELETE FROM place.rowlock_waiter w USING taken t
-  WHERE w.name = ($1::text[])[1] AND w.attempt = t.had AND NOT t.joins),
+  DELETE FROM place.rowlock_waiter w USING taken t WHERE w.name = t.name AND w.attempt = t.before AND NOT t.joins),
 share AS (
   INSERT INTO place.rowlock_share (name, acquisition, since, permits, token, owner, thread, acquired_at, expires_at, note)
-  SELECT ($1::text[])[1], a.acquisition, t.acquisition, a.permits, t.before + a.place, a.owner, a.thread, t.at,
-    t.at + a.lease * interval '1 microsecond', a.note FROM taken t, asked a)
-SELECT a.acquisition, t.before + a.place, a.lease FROM taken t, asked a
+  SELECT t.name, a.acquisition, t.acquisition, a.permits, t.token + a.place, a.owner, a.thread, t.at,
+    t.at + a.lease * interval '1 microsecond', a.note FROM taken t JOIN asked a ON a.name = t.name COLLATE "C")
+SELECT a.acquisition, t.token + a.place, a.lease FROM taken t JOIN asked a ON a.name = t.name COLLATE "C"
+
+--- guarded
+
+WITH asked AS MATERIALIZED (
+  SELECT u.*, row_number() OVER (PARTITION BY name ORDER BY acquisition) AS place
+  FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[],
+    $7::bigint[], $8::bigint[], $9::bigint[])
+    AS u (name, owner, thread, acquisition, lease, note, permits, room, version)),
+own AS MATERIALIZED (
+  SELECT k.*, clock_timestamp() AS at FROM (
+    SELECT w.*, r.* FROM (
+      SELECT name, max(lease) AS lease, sum(permits)::bigint AS permits, count(*) AS number,
+        min(acquisition) AS first, max(room) AS room, max(version) AS version
+      FROM asked GROUP BY name ORDER BY name COLLATE "C") w, LATERAL (
+      SELECT owner, expires_at, acquisition AS before FROM place.rowlock_lock
+      WHERE name = w.name COLLATE "C" AND (owner IS NULL OR expires_at <= clock_timestamp()
+          OR (owner = '(shared)' AND sharers <= w.room))
+        AND CASE WHEN w.version = 0 THEN NOT waiting
+          ELSE version = w.version OR (owner IS NOT DISTINCT FROM '(shared)' AND expires_at > clock_timestamp()) END
+         AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND g.relaxed_from IS NULL FROM place.rowlock_guard g)
+      FOR UPDATE SKIP LOCKED) r) k),
+joining AS (
+  SELECT own.*, at + lease * interval '1 microsecond' AS until,
+    owner IS NOT DISTINCT FROM '(shared)' AND expires_at > at AS joins FROM own),
+taken AS (
+  UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM own.at) * 1000000)::bigint) + own.number - 1, owner = '(shared)',
+    thread = NULL, note = NULL, sharers = CASE WHEN own.joins THEN l.sharers ELSE 0 END + own.permits,
+    acquisition = CASE WHEN own.joins THEN l.acquisition ELSE 'shared:' || own.first END,
+    acquired_at = CASE WHEN own.joins THEN l.acquired_at ELSE own.at END,
+    expires_at = CASE WHEN own.joins THEN greatest(l.expires_at, own.until) ELSE own.until END
+  FROM joining own WHERE l.name = own.name COLLATE "C"
+  RETURNING l.name, l.version - own.number AS token, l.acquisition, own.at, own.joins, own.before),
+passed AS (
+  DELETE FROM place.rowlock_waiter w USING taken t WHERE w.name = t.name AND w.attempt = t.before AND NOT t.joins),
+share AS (
+  INSERT INTO place.rowlock_share (name, acquisition, since, permits, token, owner, thread, acquired_at, expires_at, note)
+  SELECT t.name, a.acquisition, t.acquisition, a.permits, t.token + a.place, a.owner, a.thread, t.at,
+    t.at + a.lease * interval '1 microsecond', a.note FROM taken t JOIN asked a ON a.name = t.name COLLATE "C")
+SELECT a.acquisition, t.token + a.place, a.lease FROM taken t JOIN asked a ON a.name = t.name COLLATE "C"
 
 --- guarded
 
@@ -3880,36 +4015,81 @@ SELECT a.acquisition, t.before + a.place, a.lease FROM taken t, asked a
 
 --- relaxed
 
-WITH asked AS (SELECT * FROM unnest($2::text[], $3::text[], $4::text[], $5::bigint[],
-  $6::text[], $7::bigint[]) WITH ORDINALITY AS a (owner, thread, acquisition, lease, note, permits, place)),
+WITH asked AS MATERIALIZED (
+  SELECT u.*, row_number() OVER (PARTITION BY name ORDER BY acquisition) AS place
+  FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[],
+    $7::bigint[], $8::bigint[], $9::bigint[])
+    AS u (name, owner, thread, acquisition, lease, note, permits, room, version)),
+own AS MATERIALIZED (
+  SELECT k.*, clock_timestamp() AS at FROM (
+    SELECT w.*, r.* FROM (
+      SELECT name, max(lease) AS lease, sum(permits)::bigint AS permits, count(*) AS number,
+        min(acquisition) AS first, max(room) AS room, max(version) AS version
+      FROM asked GROUP BY name ORDER BY name COLLATE "C") w, LATERAL (
+      SELECT owner, expires_at, acquisition AS before FROM place.rowlock_lock
+      WHERE name = w.name COLLATE "C" AND (owner IS NULL OR expires_at <= clock_timestamp()
+          OR (owner = '(shared)' AND sharers <= w.room))
+        AND CASE WHEN w.version = 0 THEN NOT waiting
+          ELSE version = w.version OR (owner IS NOT DISTINCT FROM '(shared)' AND expires_at > clock_timestamp()) END
+         AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g) AND set_config('synchronous_commit', coalesce((SELECT 'off' FROM place.rowlock_guard g WHERE g.relaxed_from <= clock_timestamp() AND g.term = (SELECT w.term FROM place.rowlock_witness w) AND NOT EXISTS (SELECT FROM place.rowlock_witness w WHERE w.id = 0 FOR KEY SHARE)), current_setting('synchronous_commit')), true) IS NOT NULL
+      FOR UPDATE) r) k),
+joining AS (
+  SELECT own.*, at + lease * interval '1 microsecond' AS until,
+    owner IS NOT DISTINCT FROM '(shared)' AND expires_at > at AS joins FROM own),
 taken AS (
   UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM own.at) * 1000000)::bigint) + own.number - 1, owner = '(shared)',
     thread = NULL, note = NULL, sharers = CASE WHEN own.joins THEN l.sharers ELSE 0 END + own.permits,
-    acquisition = CASE WHEN own.joins THEN l.acquisition ELSE 'shared:' || ($4::text[])[1] END,
+    acquisition = CASE WHEN own.joins THEN l.acquisition ELSE 'shared:' || own.first END,
     acquired_at = CASE WHEN own.joins THEN l.acquired_at ELSE own.at END,
     expires_at = CASE WHEN own.joins THEN greatest(l.expires_at, own.until) ELSE own.until END
-  FROM (SELECT r.at, r.at + total.lease * interval '1 microsecond' AS until, total.number, total.permits,
-      r.owner IS NOT DISTINCT FROM '(shared)' AND r.expires_at > r.at AS joins, r.acquisition AS had FROM (
-    SELECT k.owner, k.expires_at, k.acquisition, clock_timestamp() AS at FROM (
-      SELECT owner, expires_at, acquisition FROM place.rowlock_lock
-      WHERE name = ($1::text[])[1] AND (owner IS NULL OR expires_at <= clock_timestamp()
-          OR (owner = '(shared)' AND sharers <= ($8::bigint[])[1]))
-        AND CASE WHEN ($9::bigint[])[1] = 0 THEN NOT waiting
-          ELSE version = ($9::bigint[])[1]
-            OR (owner IS NOT DISTINCT FROM '(shared)' AND expires_at > clock_timestamp()) END
-         AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g) AND set_config('synchronous_commit', coalesce((SELECT 'off' FROM place.rowlock_guard g WHERE g.relaxed_from <= clock_timestamp() AND g.term = (SELECT w.term FROM place.rowlock_witness w) AND NOT EXISTS (SELECT FROM place.rowlock_witness w WHERE w.id = 0 FOR KEY SHARE)), current_setting('synchronous_commit')), true) IS NOT NULL
-      FOR UPDATE) k) r,
-    (SELECT max(lease) AS lease, sum(permits)::bigint AS permits, count(*) AS number FROM asked) total) own
-  WHERE l.name = ($1::text[])[1]
-  RETURNING l.version - own.number AS before, l.acquisition, own.at, own.joins, own.had),
+  FROM joining own WHERE l.name = own.name COLLATE "C"
+  RETURNING l.name, l.version - own.number AS token, l.acquisition, own.at, own.joins, own.before),
 passed AS (
-  DELETE FROM place.rowlock_waiter w USING taken t
-  WHERE w.name = ($1::text[])[1] AND w.attempt = t.had AND NOT t.joins),
+  DELETE FROM place.rowlock_waiter w USING taken t WHERE w.name = t.name AND w.attempt = t.before AND NOT t.joins),
 share AS (
   INSERT INTO place.rowlock_share (name, acquisition, since, permits, token, owner, thread, acquired_at, expires_at, note)
-  SELECT ($1::text[])[1], a.acquisition, t.acquisition, a.permits, t.before + a.place, a.owner, a.thread, t.at,
-    t.at + a.lease * interval '1 microsecond', a.note FROM taken t, asked a)
-SELECT a.acquisition, t.before + a.place, a.lease FROM taken t, asked a
+  SELECT t.name, a.acquisition, t.acquisition, a.permits, t.token + a.place, a.owner, a.thread, t.at,
+    t.at + a.lease * interval '1 microsecond', a.note FROM taken t JOIN asked a ON a.name = t.name COLLATE "C")
+SELECT a.acquisition, t.token + a.place, a.lease FROM taken t JOIN asked a ON a.name = t.name COLLATE "C"
+
+--- relaxed
+
+WITH asked AS MATERIALIZED (
+  SELECT u.*, row_number() OVER (PARTITION BY name ORDER BY acquisition) AS place
+  FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[],
+    $7::bigint[], $8::bigint[], $9::bigint[])
+    AS u (name, owner, thread, acquisition, lease, note, permits, room, version)),
+own AS MATERIALIZED (
+  SELECT k.*, clock_timestamp() AS at FROM (
+    SELECT w.*, r.* FROM (
+      SELECT name, max(lease) AS lease, sum(permits)::bigint AS permits, count(*) AS number,
+        min(acquisition) AS first, max(room) AS room, max(version) AS version
+      FROM asked GROUP BY name ORDER BY name COLLATE "C") w, LATERAL (
+      SELECT owner, expires_at, acquisition AS before FROM place.rowlock_lock
+      WHERE name = w.name COLLATE "C" AND (owner IS NULL OR expires_at <= clock_timestamp()
+          OR (owner = '(shared)' AND sharers <= w.room))
+        AND CASE WHEN w.version = 0 THEN NOT waiting
+          ELSE version = w.version OR (owner IS NOT DISTINCT FROM '(shared)' AND expires_at > clock_timestamp()) END
+         AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AND g.grants_from <= clock_timestamp() AND (g.relaxed_from IS NULL OR g.term = (SELECT w.term FROM place.rowlock_witness w)) FROM place.rowlock_guard g) AND set_config('synchronous_commit', coalesce((SELECT 'off' FROM place.rowlock_guard g WHERE g.relaxed_from <= clock_timestamp() AND g.term = (SELECT w.term FROM place.rowlock_witness w) AND NOT EXISTS (SELECT FROM place.rowlock_witness w WHERE w.id = 0 FOR KEY SHARE)), current_setting('synchronous_commit')), true) IS NOT NULL
+      FOR UPDATE SKIP LOCKED) r) k),
+joining AS (
+  SELECT own.*, at + lease * interval '1 microsecond' AS until,
+    owner IS NOT DISTINCT FROM '(shared)' AND expires_at > at AS joins FROM own),
+taken AS (
+  UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM own.at) * 1000000)::bigint) + own.number - 1, owner = '(shared)',
+    thread = NULL, note = NULL, sharers = CASE WHEN own.joins THEN l.sharers ELSE 0 END + own.permits,
+    acquisition = CASE WHEN own.joins THEN l.acquisition ELSE 'shared:' || own.first END,
+    acquired_at = CASE WHEN own.joins THEN l.acquired_at ELSE own.at END,
+    expires_at = CASE WHEN own.joins THEN greatest(l.expires_at, own.until) ELSE own.until END
+  FROM joining own WHERE l.name = own.name COLLATE "C"
+  RETURNING l.name, l.version - own.number AS token, l.acquisition, own.at, own.joins, own.before),
+passed AS (
+  DELETE FROM place.rowlock_waiter w USING taken t WHERE w.name = t.name AND w.attempt = t.before AND NOT t.joins),
+share AS (
+  INSERT INTO place.rowlock_share (name, acquisition, since, permits, token, owner, thread, acquired_at, expires_at, note)
+  SELECT t.name, a.acquisition, t.acquisition, a.permits, t.token + a.place, a.owner, a.thread, t.at,
+    t.at + a.lease * interval '1 microsecond', a.note FROM taken t JOIN asked a ON a.name = t.name COLLATE "C")
+SELECT a.acquisition, t.token + a.place, a.lease FROM taken t JOIN asked a ON a.name = t.name COLLATE "C"
 
 --- relaxed
 
