@@ -58,8 +58,8 @@ std::string server_name_and(const testing::TestParamInfo<std::tuple<server_kind,
                            server_name_and<std::remove_cvref_t<decltype((values)[0])>>)
 
 /// Each of the defaults with the server that it names, if that is compiled in.
-template <class Default, std::size_t number>
-auto on_its_server(const Default (&all)[number]) {
+template <class Default, std::size_t Number>
+auto on_its_server(const Default (&all)[Number]) {
   std::vector<std::tuple<server_kind, Default>> out;
   for (const auto& kind : servers_for_defaults())
     for (const auto& one : all)
