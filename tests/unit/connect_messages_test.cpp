@@ -233,7 +233,7 @@ TEST_F(connect_messages_of_sqlite, on_what_may_not_be_used) {
   const auto said_with = [&](unsigned file, unsigned folder) {
     permit("locks.db", file);
     permit("", folder);
-    const auto out = said_to_nobody("locks.db");
+    auto out = said_to_nobody("locks.db");
     permit("", everything);
     return out;
   };
