@@ -282,11 +282,16 @@ TEST(answers_of_servers, end_where_they_are_complete) {
   const auto mark = "\5\0\0\3\xFE\0\0\2\0"s;
   const auto newer_mark = "\7\0\0\5\xFE\0\0\2\0\0\0"s;
   const auto row = "\2\0\0\4\0\xFE"s;
-  for (const auto& whole : {done, failed, column + mark + row + mark, column + mark + mark,
-                            column + mark + row + failed, column + row + newer_mark})
+  const auto complete = {done,
+                         failed,
+                         column + mark + row + mark,
+                         column + mark + mark,
+                         column + mark + row + failed,
+                         column + row + newer_mark};
+  for (const auto& whole : complete)
     EXPECT_TRUE(tcp_proxy::ends_as_mysql_answers(whole)) << testing::PrintToString(whole);
-  for (const auto& part : {""s, done.substr(0, 10), column, column + mark, column + mark + row, column + row})
-    EXPECT_FALSE(tcp_proxy::ends_as_mysql_answers(part)) << testing::PrintToString(part);
+  const auto parts = {""s, done.substr(0, 10), column, column + mark, column + mark + row, column + row};
+  for (const auto& part : parts) EXPECT_FALSE(tcp_proxy::ends_as_mysql_answers(part)) << testing::PrintToString(part);
   for (const auto& whole : {"C...Z\0\0\0\5I"s, "Z\0\0\0\5T"s})
     EXPECT_TRUE(tcp_proxy::ends_with_ready_for_query(whole)) << testing::PrintToString(whole);
   for (const auto& part : {"C...Z\0\0\0\5"s, ""s})
