@@ -104,6 +104,7 @@ reference::verdict reference::upgrade(const holding_ptr& h) {
 
 reference::verdict reference::downgrade(const holding_ptr& h) {
   if (!h->is_alone) return {.what = answer::yes};
+  if (!h->is_believed) return {.what = answer::lost};
   if (h->strategy == strategy::for_update || h->handles > 1) return {.what = answer::unsupported};
   const auto what = standing(h);
   if (what != answer::yes) return {.what = what};
