@@ -280,6 +280,31 @@ TEST_F(combiner_test, sends_a_request_that_finds_the_line_free_on_its_own_thread
   EXPECT_EQ(where, std::this_thread::get_id());
 }
 
+struct prompt_callers_test : combiner_test {
+  prompt_callers_test() : combiner_test{{.lines = 2, .few = 1}} {}
+
+  bool has_asked_for_both() {
+    return std::ranges::any_of(all_asked(), [](const auto& batch) { return batch.size() == 2; });
+  }
+};
+
+// There are two lines, and never a third caller: without a wait for the other each request leaves by itself.
+TEST_F(prompt_callers_test, share_one_line_and_leave_together) {
+  on_batch = [](auto /*some*/) { std::this_thread::sleep_for(4ms); };  // the time of a statement
+  std::atomic<bool> is_over{false};
+  const auto asks = [&](const std::string& name) {
+    return std::async(std::launch::async, [this, &is_over, name] {
+      while (!is_over) EXPECT_EQ(run(name, acquiring, an_hour()).what, name + "!");
+    });
+  };
+  auto a = asks("a");
+  auto b = asks("b");
+  EXPECT_TRUE(eventually([&] { return has_asked_for_both(); }));
+  is_over = true;
+  a.get();
+  b.get();
+}
+
 TEST_F(combiner_test, has_a_name_in_a_batch_once) {
   block();
   auto first = queue("a");

@@ -118,16 +118,47 @@ bool goes_before(const combined_call_ptr& a, const combined_call_ptr& b) {
 
 // --- a thread with a request -----------------------------------------------------------------------------------------
 
+// Not inline: a coroutine may go on in another thread than it began in.
+namespace {
+thread_local base::instant last_call_ended{};
+}
+
+combiner::caller::caller(combiner& of) noexcept : of_{of}, pause_{base::now() - last_call_ended} {
+  of_.callers_.fetch_add(1, std::memory_order_relaxed);
+}
+
+combiner::caller::~caller() {
+  of_.callers_.fetch_sub(1, std::memory_order_relaxed);
+  last_call_ended = base::now();
+}
+
 // The thread that carries a call without one does not wait for the database while other calls wait for that thread.
-bool combiner::goes_straight(flow& by, std::string_view name) {
+bool combiner::goes_straight(flow& by, std::string_view name, duration pause) {
   const bool may_wait = !by.is_urged();
-  const bool are_few = callers_.load(std::memory_order_relaxed) <= options_.few;
+  const auto callers = callers_.load(std::memory_order_relaxed);
   const auto state = state_.lock();
-  const auto lines = are_few ? std::max(options_.few, options_.lines) : options_.lines;
-  const bool is_free = options_.by_name ? !is_busy_with(*state, name) : state->queue.empty() && state->busy < lines;
+  state->next.came(by.has_thread() ? pause : duration::max());  // a call without one does not come back
+  // Of prompt callers some are always between two calls.
+  const bool are_few = (has_prompt_callers(*state) ? std::max(callers, state->callers) : callers) <= few(*state);
+  const auto most = are_few ? std::max(few(*state), lines(*state)) : lines(*state);
+  const bool is_free = options_.by_name ? !is_busy_with(*state, name)
+                                        : state->queue.empty() && state->busy < most && !is_gathering(*state);
   const bool may = (may_wait && is_free && !options_.of_all_names) || !has_workers(*state);
   if (may) begin_line(*state, name);
   return may;
+}
+
+bool combiner::has_prompt_callers(const contents& in) const noexcept {
+  const bool waits_for_rows = options_.by_name && !options_.of_all_names;
+  return in.next.callers_are_prompt() && in.callers <= most_on_one_line && !waits_for_rows;
+}
+
+std::size_t combiner::few(const contents& in) const noexcept {
+  return has_prompt_callers(in) ? options_.few / 2 : options_.few;
+}
+
+std::size_t combiner::lines(const contents& in) const noexcept {
+  return has_prompt_callers(in) ? std::min<std::size_t>(options_.lines, 1) : options_.lines;
 }
 
 bool combiner::is_busy_with(const contents& in, std::string_view name) {
@@ -135,28 +166,48 @@ bool combiner::is_busy_with(const contents& in, std::string_view name) {
          std::ranges::any_of(in.queue, [&](const combined_call_ptr& c) { return c->name() == name; });
 }
 
+bool combiner::is_gathering(const contents& in) noexcept {
+  return in.next.is_on(in.queue.size() + in.sent, base::now());
+}
+
 void combiner::begin_line(contents& in, std::string_view name) const {
   if (options_.by_name) in.names.emplace(name);
   ++in.busy;
+  ++in.sent;
 }
 
-void combiner::leave_line(std::optional<std::string_view> name) noexcept {
+// The name of a request that has gone straight; the names of a batch are free already.
+void combiner::leave_line(std::optional<std::string_view> name, base::instant began) noexcept {
   const auto state = state_.lock();
   --state->busy;
   if (options_.by_name && name) state->names.erase(state->names.find(*name));
-  if (first_due(*state) != state->queue.end()) work_.notify_one();
+  if (name) have_ended(*state, 1, began);
+  // The thread of a batch gathers the next one itself.
+  if (is_gathering(*state) ? name.has_value() : has_work(*state)) work_.notify_one();
 }
 
-void combiner::free_names(std::span<const combined_call_ptr> of) noexcept {
-  if (!options_.by_name) return;
+void combiner::end_batch(std::span<const combined_call_ptr> some, base::instant began) noexcept {
   const auto state = state_.lock();
-  for (const auto& each : of) state->names.erase(state->names.find(each->name()));
-  if (first_due(*state) != state->queue.end()) work_.notify_one();
+  have_ended(*state, some.size(), began);
+  if (!options_.by_name) return;
+  for (const auto& each : some) state->names.erase(state->names.find(each->name()));
+  if (has_work(*state)) work_.notify_one();
+}
+
+// Before their callers know it, so that these are counted.
+void combiner::have_ended(contents& in, std::size_t count, base::instant began) const noexcept {
+  const auto now = base::now();
+  in.sent -= count;
+  in.callers = callers_.load(std::memory_order_relaxed);
+  in.next.ended(now - began);
+  if (has_prompt_callers(in) && in.callers > std::max<std::size_t>(few(in), 1) && !in.workers.empty())
+    in.next.begin(in.callers, now);
 }
 
 std::deque<combined_call_ptr>::iterator combiner::first_due(contents& in) const {
-  if (!options_.by_name) return in.busy < options_.lines ? in.queue.begin() : in.queue.end();
-  return std::ranges::find_if(in.queue, [&](const combined_call_ptr& c) { return !in.names.contains(c->name()); });
+  if (options_.by_name)
+    return std::ranges::find_if(in.queue, [&](const combined_call_ptr& c) { return !in.names.contains(c->name()); });
+  return in.busy < lines(in) ? in.queue.begin() : in.queue.end();
 }
 
 task<void> combiner::wait_for(flow& by, const combined_call_ptr& one, combined_call_ptr& left) {
@@ -176,7 +227,7 @@ task<void> combiner::wait_for(flow& by, const combined_call_ptr& one, combined_c
 void combiner::enqueue(const combined_call_ptr& one) {
   const auto state = state_.lock();
   state->queue.push_back(one);
-  if (first_due(*state) != state->queue.end()) work_.notify_one();
+  if (has_work(*state) && !is_gathering(*state)) work_.notify_one();
 }
 
 // false: a worker has taken it.
@@ -220,13 +271,19 @@ void combiner::work(const std::stop_token& stop) {
 // Empty: stopped.
 std::vector<combined_call_ptr> combiner::next_batch(const std::stop_token& stop) {
   auto state = state_.lock();
-  const auto has_work = [&] { return first_due(*state) != state->queue.end(); };
-  if (!work_.wait(state.lock(), stop, has_work) || stop.stop_requested()) return {};
+  do {
+    work_.wait(state.lock(), stop, [&] { return has_work(*state) || is_gathering(*state); });
+    if (is_gathering(*state))
+      work_.wait_for(state.lock(), stop, state->next.until() - base::now(), [&] { return !is_gathering(*state); });
+    if (stop.stop_requested()) return {};
+    state->next.end();
+  } while (!has_work(*state));
   const auto first = *first_due(*state);
   auto batch = take_batch(*state, first);
   if (options_.by_name)
     for (const auto& each : batch) state->names.emplace(each->name());
   ++state->busy;
+  state->sent += batch.size();
   return batch;
 }
 
@@ -258,8 +315,9 @@ std::vector<combined_call_ptr> combiner::take_batch(contents& from, const combin
 
 // A request that the database refuses fails alone: the others are repeated without it, by halves.
 void combiner::carry_out(std::span<const combined_call_ptr> some, const std::stop_token& stop) noexcept {
+  const auto began = base::now();
   const auto end = [&](auto how) {
-    free_names(some);  // first: a caller may ask for its name again at once, and goes straight
+    end_batch(some, began);  // first: a caller may ask for its name again at once, and goes straight
     for (const auto& each : some) how(*each);
   };
   try {

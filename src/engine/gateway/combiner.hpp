@@ -27,6 +27,7 @@
 #include "driver/session.hpp"
 #include "engine/flow/flow.hpp"
 #include "engine/flow/task.hpp"
+#include "engine/gateway/gathering.hpp"
 #include "engine/gateway/pool.hpp"
 #include "store/access.hpp"
 
@@ -34,6 +35,9 @@ namespace rowlock::inline v1::engine {
 
 /// Requests whose threads wait.
 inline constexpr std::size_t combined_batch_size = 256;
+/// Up to so many prompt callers (gathering.hpp) share one line: carrying out their requests takes less than the round
+/// trip and the commit.
+inline constexpr std::size_t most_on_one_line = 32;
 
 class combinable_verb;
 
@@ -262,7 +266,7 @@ class combiner {
       std::function<void(const driver::limits&, purpose, const std::function<void(const store::access&)>&)>;
   struct line_options {
     std::size_t lines = 0;     ///< requests or batches that are under way at once; 0: every request goes straight
-    std::size_t few = 0;       ///< so many callers use a line each: too few to gather
+    std::size_t few = 0;       ///< so many callers use a line each, half as many prompt ones: too few to gather
     bool mixes_verbs = false;  ///< a batch of several verbs is one transaction
     /// For statements that wait for a row: a batch is of one name, and no other is under way for that name. Requests
     /// of other names do not wait for it, and `lines` limits batches alone.
@@ -293,18 +297,27 @@ class combiner {
   struct contents {
     std::deque<combined_call_ptr> queue;
     std::size_t busy = 0;                           // lines
+    std::size_t sent = 0;                           // requests under way
     std::multiset<std::string, std::less<>> names;  // under way, by_name
+    std::size_t callers = 0;                        // when the last request ended
+    gathering next;                                 // batch
     bool is_stopped = false;
     std::vector<std::jthread> workers;
   };
   class line;
   class caller;
 
-  bool goes_straight(flow& by, std::string_view name);
+  bool goes_straight(flow& by, std::string_view name, duration pause);
+  std::size_t few(const contents& in) const noexcept;
+  std::size_t lines(const contents& in) const noexcept;
   static bool is_busy_with(const contents& in, std::string_view name);
+  bool has_prompt_callers(const contents& in) const noexcept;
+  static bool is_gathering(const contents& in) noexcept;
   void begin_line(contents& in, std::string_view name) const;
-  void leave_line(std::optional<std::string_view> name) noexcept;
-  void free_names(std::span<const combined_call_ptr> of) noexcept;
+  void leave_line(std::optional<std::string_view> name, base::instant began) noexcept;
+  void end_batch(std::span<const combined_call_ptr> some, base::instant began) noexcept;
+  void have_ended(contents& in, std::size_t count, base::instant began) const noexcept;
+  bool has_work(contents& in) const { return first_due(in) != in.queue.end(); }
   std::deque<combined_call_ptr>::iterator first_due(contents& in) const;
   void enqueue(const combined_call_ptr& one);
   task<void> wait_for(flow& by, const combined_call_ptr& one, combined_call_ptr& left);
@@ -327,13 +340,17 @@ class combiner {
 /// A call from its begin to its end.
 class combiner::caller {
  public:
-  explicit caller(combiner& of) noexcept : of_{of} { of_.callers_.fetch_add(1, std::memory_order_relaxed); }
+  explicit caller(combiner& of) noexcept;
   caller(const caller&) = delete;
   caller& operator=(const caller&) = delete;
-  ~caller() { of_.callers_.fetch_sub(1, std::memory_order_relaxed); }
+  ~caller();
+
+  /// Since the last call of this thread.
+  duration pause() const noexcept { return pause_; }
 
  private:
   combiner& of_;
+  const duration pause_;
 };
 
 /// A line that a thread has begun to use: for a request of that name, or for a batch, whose names are freed earlier.
@@ -342,18 +359,19 @@ class combiner::line {
   line(combiner& of, std::optional<std::string_view> name) noexcept : of_{of}, name_{name} {}
   line(const line&) = delete;
   line& operator=(const line&) = delete;
-  ~line() { of_.leave_line(name_); }
+  ~line() { of_.leave_line(name_, began_); }
 
  private:
   combiner& of_;
   const std::optional<std::string_view> name_;
+  const base::instant began_ = base::now();
 };
 
 template <class Request, class Answer>
 task<sent_answer<Answer>> combiner::run(flow& by, combined_verb<Request, Answer>& verb, const Request& one,
                                         const combined_limits& until, combined_call_ptr& left) {
   const caller counted{*this};
-  if (goes_straight(by, one.name)) {
+  if (goes_straight(by, one.name, counted.pause())) {
     const line mine{*this, one.name};
     sent_answer<Answer> out;
     const auto ask = [&](const store::access& db) { out = verb.ask(db, one); };
