@@ -110,8 +110,9 @@ struct client_options {
   /// collected. Two more do so for readers: requests to share one name are sent together. Locks by for_update on
   /// servers, and acquisitions by fairness::fifo, are always sent by themselves.
   ///
-  /// Threads that ask again as soon as they are answered, at most 32 of them, share one connection: a statement waits
-  /// for the other threads, at most half as long as a request takes, and five milliseconds.
+  /// If nearly all requests come from threads that ask again as soon as they are answered, and these are three to 32,
+  /// they share one connection, and a statement waits for the other threads: at most half as long as a request takes
+  /// on average, and five milliseconds. If that connection is stuck, the others are used.
   bool combine = true;
   /// Whether a lease is handed over to a waiting thread of the same client without a call to the database.
   ///

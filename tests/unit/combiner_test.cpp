@@ -280,29 +280,47 @@ TEST_F(combiner_test, sends_a_request_that_finds_the_line_free_on_its_own_thread
   EXPECT_EQ(where, std::this_thread::get_id());
 }
 
+// Two threads that ask again a moment after they were answered, long before a statement would have ended.
 struct prompt_callers_test : combiner_test {
-  prompt_callers_test() : combiner_test{{.lines = 2, .few = 1}} {}
-
-  bool has_asked_for_both() {
-    return std::ranges::any_of(all_asked(), [](const auto& batch) { return batch.size() == 2; });
+  prompt_callers_test() : combiner_test{{.lines = 2, .few = 1}} {
+    on_batch = [](auto some) {
+      if (some.front().name != "blocker") std::this_thread::sleep_for(10ms);  // the time of a statement
+    };
   }
+  ~prompt_callers_test() override {
+    is_over = true;
+    go_on();
+  }
+
+  void asks(const std::string& name) {
+    askers.push_back(std::async(std::launch::async, [this, name] {
+      for (; !is_over; std::this_thread::sleep_for(1ms)) EXPECT_EQ(run(name, acquiring, an_hour()).what, name + "!");
+    }));
+  }
+  // Not now and then, by chance.
+  bool leave_together() {
+    asks("a");
+    asks("b");
+    return eventually([this] {
+      const auto asked = all_asked();
+      const auto last = std::span{asked}.last(std::min<std::size_t>(asked.size(), 5));
+      return last.size() == 5 && std::ranges::all_of(last, [](const auto& batch) { return batch.size() == 2; });
+    });
+  }
+
+  std::atomic<bool> is_over{false};
+  std::vector<std::future<void>> askers;
 };
 
 // There are two lines, and never a third caller: without a wait for the other each request leaves by itself.
-TEST_F(prompt_callers_test, share_one_line_and_leave_together) {
-  on_batch = [](auto /*some*/) { std::this_thread::sleep_for(4ms); };  // the time of a statement
-  std::atomic<bool> is_over{false};
-  const auto asks = [&](const std::string& name) {
-    return std::async(std::launch::async, [this, &is_over, name] {
-      while (!is_over) EXPECT_EQ(run(name, acquiring, an_hour()).what, name + "!");
-    });
-  };
-  auto a = asks("a");
-  auto b = asks("b");
-  EXPECT_TRUE(eventually([&] { return has_asked_for_both(); }));
-  is_over = true;
-  a.get();
-  b.get();
+TEST_F(prompt_callers_test, share_one_line_and_leave_together) { EXPECT_TRUE(leave_together()); }
+
+TEST_F(prompt_callers_test, have_the_other_line_where_one_is_stuck) {
+  ASSERT_TRUE(leave_together());
+  blocker = ask("blocker", releasing, an_hour());
+  ASSERT_TRUE(is_blocked.within());
+  const auto before = all_asked().size();
+  EXPECT_TRUE(eventually([&] { return all_asked().size() > before + 100; }));
 }
 
 TEST_F(combiner_test, has_a_name_in_a_batch_once) {

@@ -43,6 +43,12 @@ TEST_F(gathering_test, lasts_five_milliseconds_at_most) {
   EXPECT_FALSE(next.is_on(0, now + 5ms));
 }
 
+TEST_F(gathering_test, is_none_where_requests_take_no_longer_than_waking_a_thread) {
+  requests_take(90us);
+  next.begin(8, now);
+  EXPECT_FALSE(next.is_on(0, now));
+}
+
 TEST_F(gathering_test, is_for_callers_most_of_whom_come_back_within_half_a_request) {
   EXPECT_FALSE(is_for(8)) << "nothing has ended yet";
   requests_take(1ms);

@@ -120,16 +120,20 @@ bool goes_before(const combined_call_ptr& a, const combined_call_ptr& b) {
 
 // Not inline: a coroutine may go on in another thread than it began in.
 namespace {
-thread_local base::instant last_call_ended{};
-}
+thread_local struct {
+  const combiner* of = nullptr;
+  base::instant ended{};
+} last_call;
+}  // namespace
 
-combiner::caller::caller(combiner& of) noexcept : of_{of}, pause_{base::now() - last_call_ended} {
+combiner::caller::caller(combiner& of) noexcept
+    : of_{of}, pause_{last_call.of == &of ? base::now() - last_call.ended : duration::max()} {
   of_.callers_.fetch_add(1, std::memory_order_relaxed);
 }
 
 combiner::caller::~caller() {
   of_.callers_.fetch_sub(1, std::memory_order_relaxed);
-  last_call_ended = base::now();
+  last_call = {.of = &of_, .ended = base::now()};
 }
 
 // The thread that carries a call without one does not wait for the database while other calls wait for that thread.
@@ -137,6 +141,7 @@ bool combiner::goes_straight(flow& by, std::string_view name, duration pause) {
   const bool may_wait = !by.is_urged();
   const auto callers = callers_.load(std::memory_order_relaxed);
   const auto state = state_.lock();
+  if (is_stuck(*state)) state->next.callers_are_not_prompt();
   state->next.came(by.has_thread() ? pause : duration::max());  // a call without one does not come back
   // Of prompt callers some are always between two calls.
   const bool are_few = (has_prompt_callers(*state) ? std::max(callers, state->callers) : callers) <= few(*state);
@@ -151,6 +156,10 @@ bool combiner::goes_straight(flow& by, std::string_view name, duration pause) {
 bool combiner::has_prompt_callers(const contents& in) const noexcept {
   const bool waits_for_rows = options_.by_name && !options_.of_all_names;
   return in.next.callers_are_prompt() && in.callers <= most_on_one_line && !waits_for_rows;
+}
+
+bool combiner::is_stuck(const contents& in) const noexcept {
+  return has_prompt_callers(in) && in.busy > 0 && base::now() - in.progress >= in.next.patience();
 }
 
 std::size_t combiner::few(const contents& in) const noexcept {
@@ -173,6 +182,7 @@ bool combiner::is_gathering(const contents& in) noexcept {
 void combiner::begin_line(contents& in, std::string_view name) const {
   if (options_.by_name) in.names.emplace(name);
   ++in.busy;
+  in.progress = base::now();
   ++in.sent;
 }
 
@@ -180,6 +190,7 @@ void combiner::begin_line(contents& in, std::string_view name) const {
 void combiner::leave_line(std::optional<std::string_view> name, base::instant began) noexcept {
   const auto state = state_.lock();
   --state->busy;
+  state->progress = base::now();
   if (options_.by_name && name) state->names.erase(state->names.find(*name));
   if (name) have_ended(*state, 1, began);
   // The thread of a batch gathers the next one itself.
@@ -227,7 +238,7 @@ task<void> combiner::wait_for(flow& by, const combined_call_ptr& one, combined_c
 void combiner::enqueue(const combined_call_ptr& one) {
   const auto state = state_.lock();
   state->queue.push_back(one);
-  if (has_work(*state) && !is_gathering(*state)) work_.notify_one();
+  if (is_due(*state) || (next_look(*state) && base::now() >= state->watched_until)) work_.notify_one();
 }
 
 // false: a worker has taken it.
@@ -268,21 +279,34 @@ void combiner::work(const std::stop_token& stop) {
   }
 }
 
+// A worker is not woken for these two: the end of a gathering, and a line that is stuck while prompt callers wait.
+std::optional<base::instant> combiner::next_look(const contents& in) const noexcept {
+  if (is_gathering(in)) return in.next.until();
+  if (in.queue.empty() || in.busy == 0 || !has_prompt_callers(in)) return std::nullopt;
+  return in.progress + in.next.patience();
+}
+
 // Empty: stopped.
 std::vector<combined_call_ptr> combiner::next_batch(const std::stop_token& stop) {
   auto state = state_.lock();
-  do {
-    work_.wait(state.lock(), stop, [&] { return has_work(*state) || is_gathering(*state); });
-    if (is_gathering(*state))
-      work_.wait_for(state.lock(), stop, state->next.until() - base::now(), [&] { return !is_gathering(*state); });
-    if (stop.stop_requested()) return {};
-    state->next.end();
-  } while (!has_work(*state));
+  while (!stop.stop_requested() && !is_due(*state)) {
+    if (const auto look = next_look(*state)) {
+      state->watched_until = *look;
+      work_.wait_for(state.lock(), stop, *look - base::now(), [&] { return is_due(*state); });
+      state->watched_until = {};
+    } else {
+      work_.wait(state.lock(), stop, [&] { return is_due(*state) || next_look(*state); });
+    }
+    if (is_stuck(*state)) state->next.callers_are_not_prompt();
+  }
+  if (stop.stop_requested()) return {};
+  state->next.end();
   const auto first = *first_due(*state);
   auto batch = take_batch(*state, first);
   if (options_.by_name)
     for (const auto& each : batch) state->names.emplace(each->name());
   ++state->busy;
+  state->progress = base::now();
   state->sent += batch.size();
   return batch;
 }

@@ -35,8 +35,8 @@ namespace rowlock::inline v1::engine {
 
 /// Requests whose threads wait.
 inline constexpr std::size_t combined_batch_size = 256;
-/// Up to so many prompt callers (gathering.hpp) share one line: carrying out their requests takes less than the round
-/// trip and the commit.
+/// Up to so many prompt callers (gathering.hpp) share one line, while nothing on it is stuck: carrying out their
+/// requests takes less than the round trip and the commit.
 inline constexpr std::size_t most_on_one_line = 32;
 
 class combinable_verb;
@@ -297,6 +297,8 @@ class combiner {
   struct contents {
     std::deque<combined_call_ptr> queue;
     std::size_t busy = 0;                           // lines
+    base::instant progress{};                       // when a line was last begun or left
+    base::instant watched_until{};                  // by a worker that has nothing to do
     std::size_t sent = 0;                           // requests under way
     std::multiset<std::string, std::less<>> names;  // under way, by_name
     std::size_t callers = 0;                        // when the last request ended
@@ -314,6 +316,9 @@ class combiner {
   bool has_prompt_callers(const contents& in) const noexcept;
   static bool is_gathering(const contents& in) noexcept;
   void begin_line(contents& in, std::string_view name) const;
+  bool is_stuck(const contents& in) const noexcept;
+  bool is_due(contents& in) const { return has_work(in) && !is_gathering(in); }
+  std::optional<base::instant> next_look(const contents& in) const noexcept;
   void leave_line(std::optional<std::string_view> name, base::instant began) noexcept;
   void end_batch(std::span<const combined_call_ptr> some, base::instant began) noexcept;
   void have_ended(contents& in, std::size_t count, base::instant began) const noexcept;

@@ -75,7 +75,7 @@ combiner::on_session gateway::on_a_session() {
 }
 
 // Two on servers, so that one batch travels while the other is carried out; SQLite carries out one at a time. Up to
-// four callers are served sooner without waiting for each other, on both PostgreSQL and MariaDB.
+// four callers, and two prompt ones, are served sooner without waiting for each other, on both PostgreSQL and MariaDB.
 combiner::line_options gateway::lines() const noexcept {
   if (!options_.combine) return {};
   if (!database_->has_row_locks()) return {.lines = 1, .mixes_verbs = true};

@@ -13,14 +13,18 @@ namespace rowlock::inline v1::engine {
 /// anticipatory scheduling, by Iyer and Druschel. PostgreSQL's commit_delay does it for commits.)
 ///
 /// It lasts at most half as long as a request takes, and five milliseconds. Callers that do something else in between
-/// would lose by it: so there is none unless seven of eight come back within that time. Not safe for threads.
+/// would lose by it: so there is none unless more than seven of eight come back within that time. Not safe for threads.
 class gathering {
  public:
   /// A caller has come that long after its last request ended.
   void came(duration pause) noexcept;
   /// Requests have ended after that time.
-  void ended(duration took) noexcept { took_ += (took - took_) / 8; }
+  void ended(duration took) noexcept;
   bool callers_are_prompt() const noexcept { return score_ >= enough; }
+  /// Where none has ended for longer, one is stuck.
+  duration patience() const noexcept;
+  /// Until more of them have come.
+  void callers_are_not_prompt() noexcept { score_ = 0; }
 
   /// Begins, until all of these callers have a request that is there: queued or under way.
   void begin(std::size_t callers, base::instant now) noexcept;
@@ -33,8 +37,8 @@ class gathering {
   static constexpr int enough = 64;
   duration longest() const noexcept;
 
-  duration took_{};  // a request, on average
-  int score_ = 0;    // from 0 to twice what is enough
+  duration took_by_eight_{};  // eight requests, on average
+  int score_ = 0;             // from 0 to twice what is enough
   std::size_t callers_ = 0;
   base::instant until_{};
 };
