@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "process/process_test.hpp"
+#include "support/late_machine.hpp"
 #include "support/named_waiter.hpp"
 #include "support/slowness.hpp"
 
@@ -140,8 +141,8 @@ TEST_P(queue_of_processes, is_granted_in_the_order_of_tickets_beside_kills_and_c
     for (const auto& [letter, process] : all_)
       start_to_wait(letter + std::to_string(i),
                     all_strategies.at(static_cast<std::size_t>(letter + i) % all_strategies.size()));
-  ASSERT_TRUE(eventually([&] { return queue().size() == 30; }));
-  auto expected = queue();
+  names expected;
+  ASSERT_TRUE(eventually([&] { return (expected = queue()).size() == 30; }));
 
   const auto cancel_at = [&](std::size_t place) {
     cancel(expected.at(place));
@@ -158,6 +159,12 @@ TEST_P(queue_of_processes, is_granted_in_the_order_of_tickets_beside_kills_and_c
     expected.erase(std::remove_if(rest, expected.end(), [&](const std::string& each) { return each.at(0) == dead; }),
                    expected.end());
   };
+  // A grant by a release is valid for a second. Who claims it later takes another ticket, behind all.
+  const late_machine machine{[&] { static_cast<void>(db().tickets()); }};
+  const auto comes_last_if_late = [&](std::size_t place) {
+    const auto late = expected.begin() + static_cast<std::ptrdiff_t>(place);
+    if (machine.by() > 250ms) std::rotate(late, late + 1, expected.end());
+  };
   cancel_at(17);
   cancel_at(0);
   held.release();
@@ -165,6 +172,7 @@ TEST_P(queue_of_processes, is_granted_in_the_order_of_tickets_beside_kills_and_c
     ASSERT_TRUE(are_granted(i + 1)) << "nobody is next in round " << i;
     const auto now = granted();
     ASSERT_EQ(now.size(), i + 1) << "two have it";
+    if (now.back() != expected.at(i)) comes_last_if_late(i);
     ASSERT_EQ(now.back(), expected.at(i)) << "in round " << i;
     if (i == 3) cancel_at(i + 1);
     if (i == 5) cancel_at(i + 3);
@@ -211,20 +219,31 @@ TEST_P(queue_of_processes, passes_over_one_that_is_stopped_at_the_head_until_it_
   EXPECT_TRUE(eventually([&] { return db().tickets() == 0; }));
 }
 
+// In time: a grant by a release is valid for a second. Rounds in which the machine was slower say nothing.
 TEST_P(queue_of_processes, one_that_is_stopped_and_comes_back_in_time_keeps_its_place) {
-  auto held = locks_.acquire(name, {.fairness = fairness::fifo});
   start(2);
-  wait_behind("a1", strategy::unique_index);
-  wait_behind("b1", strategy::unique_index);
-  all_.at('a')->pause();
-  held.release();
-  EXPECT_FALSE(eventually(300ms, [&] { return !granted().empty(); })) << "it may come back";
-  all_.at('a')->resume();
-  for (const auto* who : {"a1", "b1"}) {
-    ASSERT_TRUE(eventually([&] { return !granted().empty() && granted().back() == who; }));
-    let_go(who);
-  }
-  EXPECT_EQ(granted(), (names{"a1", "b1"}));
+  int round = 0;
+  EXPECT_TRUE(eventually([&] {
+    const auto number = std::to_string(++round);
+    const auto had = granted();
+    auto held = locks_.acquire(name, {.fairness = fairness::fifo});
+    wait_behind("a" + number, strategy::unique_index);
+    wait_behind("b" + number, strategy::unique_index);
+    all_.at('a')->pause();
+    const stopwatch watch;
+    held.release();
+    const bool was_passed_over = eventually(300ms, [&] { return granted() != had; });
+    all_.at('a')->resume();
+    EXPECT_TRUE(are_granted(had.size() + 1));
+    const bool was_in_time = watch.elapsed() < 1s;
+    const auto first = granted().back();
+    let_go(first);
+    EXPECT_TRUE(are_granted(had.size() + 2));
+    let_go(granted().back());
+    const bool keeps_its_place = !was_passed_over && first == "a" + number;
+    EXPECT_TRUE(keeps_its_place || !was_in_time) << first << " was first in round " << number;
+    return keeps_its_place || testing::Test::HasFailure();
+  }));
 }
 
 }  // namespace
