@@ -120,8 +120,7 @@ std::unique_ptr<obstacle> mysql_database::sealed() {
   return meanwhile("LOCK TABLES rowlock_lock WRITE", "UNLOCK TABLES");
 }
 
-// The triggers remain, and block no statement after the obstacle is removed. The server looks once a second whether the
-// client is still there, and ends the wait of GET_LOCK if not, with 0: it waits again.
+// The triggers remain, and block no statement after the obstacle is removed.
 std::unique_ptr<obstacle> mysql_database::gate_before(const std::string& table, const update& only) {
   const auto word = "'gate " + name() + "'";
   const bool is_any = only.condition.empty();
@@ -133,8 +132,7 @@ std::unique_ptr<obstacle> mysql_database::gate_before(const std::string& table, 
     std::string sql = "CREATE TRIGGER " + trigger;
     sql.append(" BEFORE ").append(verb).append(" ON ").append(table);
     sql.append(" FOR EACH ROW ").append(is_any ? "BEGIN " : "IF " + only.condition + " THEN ").append(only.and_does);
-    sql.append("REPEAT SET @rowlock_gate = GET_LOCK(").append(word);
-    sql.append(", 60); UNTIL COALESCE(@rowlock_gate, 1) END REPEAT; DO RELEASE_LOCK(").append(word);
+    sql.append("DO GET_LOCK(").append(word).append(", 60); DO RELEASE_LOCK(").append(word);
     execute(sql.append(is_any ? "); END" : "); END IF"));
   }
   return meanwhile("SELECT GET_LOCK(" + word + ", 60)", "SELECT RELEASE_LOCK(" + word + ")");
