@@ -163,7 +163,8 @@ class steps_lane final : public lane {
 class steps final : public subject {
  public:
   steps(const server& at, const std::string& prefix, std::size_t at_once)
-      : backend_{driver::backend_for(rowlock::core::cut_url(at.url).scheme)},
+      : options_{.application_name = fmt::format("{} steps:{}", application, ::getpid()), .table_prefix = prefix},
+        backend_{driver::backend_for(rowlock::core::cut_url(at.url).scheme)},
         sql_{backend_.sheet(prefix, options_)},
         database_{backend_.open(rowlock::core::cut_url(at.url), options_)},
         at_once_{at_once} {}
@@ -173,7 +174,7 @@ class steps final : public subject {
   }
 
  private:
-  driver::open_options options_{.application_name = fmt::format("{} steps:{}", application, ::getpid())};
+  driver::open_options options_;
   const driver::backend& backend_;
   rowlock::sheets::sheet sql_;
   std::unique_ptr<driver::database> database_;
