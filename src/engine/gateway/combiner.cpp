@@ -139,18 +139,23 @@ combiner::caller::~caller() {
 // The thread that carries a call without one does not wait for the database while other calls wait for that thread.
 bool combiner::goes_straight(flow& by, std::string_view name, duration pause) {
   const bool may_wait = !by.is_urged();
-  const auto callers = callers_.load(std::memory_order_relaxed);
   const auto state = state_.lock();
   if (is_stuck(*state)) state->next.callers_are_not_prompt();
   state->next.came(by.has_thread() ? pause : duration::max());  // a call without one does not come back
-  // Of prompt callers some are always between two calls.
-  const bool are_few = (has_prompt_callers(*state) ? std::max(callers, state->callers) : callers) <= few(*state);
-  const auto most = are_few ? std::max(few(*state), lines(*state)) : lines(*state);
-  const bool is_free = options_.by_name ? !is_busy_with(*state, name)
-                                        : state->queue.empty() && state->busy < most && !is_gathering(*state);
+  const bool has_line = state->queue.empty() && state->busy < straight_lines(*state) && !is_gathering(*state);
+  const bool is_free = options_.by_name ? !is_busy_with(*state, name) : has_line;
   const bool may = (may_wait && is_free && !options_.of_all_names) || !has_workers(*state);
-  if (may) begin_line(*state, name);
-  return may;
+  if (!may) return false;
+  if (options_.by_name) state->names.emplace(name);
+  begin_line(*state, 1);
+  return true;
+}
+
+// Of prompt callers some are always between two calls.
+std::size_t combiner::straight_lines(const contents& in) const noexcept {
+  const auto now = callers_.load(std::memory_order_relaxed);
+  const auto callers = has_prompt_callers(in) ? std::max(now, in.callers) : now;
+  return callers <= few(in) ? std::max(few(in), lines(in)) : lines(in);
 }
 
 bool combiner::has_prompt_callers(const contents& in) const noexcept {
@@ -179,11 +184,10 @@ bool combiner::is_gathering(const contents& in) noexcept {
   return in.next.is_on(in.queue.size() + in.sent, base::now());
 }
 
-void combiner::begin_line(contents& in, std::string_view name) const {
-  if (options_.by_name) in.names.emplace(name);
+void combiner::begin_line(contents& in, std::size_t requests) noexcept {
   ++in.busy;
   in.progress = base::now();
-  ++in.sent;
+  in.sent += requests;
 }
 
 // The name of a request that has gone straight; the names of a batch are free already.
@@ -305,9 +309,7 @@ std::vector<combined_call_ptr> combiner::next_batch(const std::stop_token& stop)
   auto batch = take_batch(*state, first);
   if (options_.by_name)
     for (const auto& each : batch) state->names.emplace(each->name());
-  ++state->busy;
-  state->progress = base::now();
-  state->sent += batch.size();
+  begin_line(*state, batch.size());
   return batch;
 }
 

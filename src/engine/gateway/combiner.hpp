@@ -312,10 +312,11 @@ class combiner {
   bool goes_straight(flow& by, std::string_view name, duration pause);
   std::size_t few(const contents& in) const noexcept;
   std::size_t lines(const contents& in) const noexcept;
+  std::size_t straight_lines(const contents& in) const noexcept;
   static bool is_busy_with(const contents& in, std::string_view name);
   bool has_prompt_callers(const contents& in) const noexcept;
   static bool is_gathering(const contents& in) noexcept;
-  void begin_line(contents& in, std::string_view name) const;
+  static void begin_line(contents& in, std::size_t requests) noexcept;
   bool is_stuck(const contents& in) const noexcept;
   bool is_due(contents& in) const { return has_work(in) && !is_gathering(in); }
   std::optional<base::instant> next_look(const contents& in) const noexcept;
