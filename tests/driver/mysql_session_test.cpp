@@ -114,7 +114,7 @@ TEST(mysql_errors, say_what_now) {
       {{2061}, errc::permission_denied, false, true, "ssl-mode=REQUIRED"},
       {{3118, 1130}, errc::permission_denied, false, true},
       {{1040}, errc::connection_failed, true, true, "raise max_connections"},
-      {{1290, 1047, 1037, 1038, 1135, 1180, 3100, 1156, 1835, 2013, 2027, 5013, 1927},
+      {{1290, 1047, 1037, 1038, 1135, 1243, 1615, 1180, 3100, 1156, 1835, 2013, 2027, 5013, 1927},
        errc::connection_failed,
        true,
        true},

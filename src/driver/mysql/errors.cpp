@@ -79,11 +79,11 @@ meaning meaning_of(int code, std::string_view doing, bool writing) {
     return elsewhere("; this server is read-only, as a replica is; connect to the primary");
   if (is_one_of(code, 1040, 1203))
     return elsewhere("; raise max_connections of the server, or lower client_options::connections");
-  // Other limits on connections, no memory or thread for this one, or a node of a cluster that is not ready.
-  if (is_one_of(code, 1037, 1038, 1041, 1047, 1135, 1226)) return elsewhere();
+  // Other limits on connections, no memory or thread for this one, or a node of a cluster that is not ready. Statements
+  // that the server has forgotten, or whose tables were changed since, are not executed, and a new session prepares
+  // anew.
+  if (is_one_of(code, 1037, 1038, 1041, 1047, 1135, 1226, 1243, 1615)) return elsewhere();
   if (code == mysql_code::too_many_statements) return retryable(errc::connection_failed);
-  // Statements that the server has forgotten, or whose tables were changed since: a new session helps.
-  if (is_one_of(code, 1243, 1615)) return {.code = errc::database_error, .says = {.connection_unusable = true}};
   if (is_one_of(code, 1021, 1114)) return {.advice = "; free some space on the disk of the server"};
   if (code == 1665)
     return {.advice = "; rowlock needs READ COMMITTED, and with it this server needs binlog_format ROW or MIXED"};
