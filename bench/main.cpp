@@ -30,12 +30,11 @@ constexpr const char* footer =
     "The ratio is the time of a cycle beside that of the first subject of its case. \"slowest\" is what the slowest "
     "thread did beside the mean of all. \"cores\" are the processors that were busy, whoever kept them so; what this "
     "program used is in the JSON. Statements are counted by the database; PostgreSQL counts transactions, so that a "
-    "cycle of for_update is one there. In the cases lock_in and "
-    "confirm they are those of the caller's connection, BEGIN and COMMIT included where they are sent. In the case hot "
-    "the times are those of waiting for the lock. In wake they, and its cycles, are those from the call of one process "
-    "that lets go to the grant in another. In the cases sweep the longest statement is the "
-    "longest of those that delete or look for what to delete, a cycle of sweep, all rows old, is a row, and nothing is "
-    "counted.";
+    "cycle of for_update is one there, and a notification is one in each session that listens. In the cases lock_in "
+    "and confirm they are those of the caller's connection, BEGIN and COMMIT included where they are sent. In the "
+    "case hot the times are those of waiting for the lock. In wake they, and its cycles, are those from the call of "
+    "one process that lets go to the grant in another. In the cases sweep the longest statement is the longest of "
+    "those that delete or look for what to delete, a cycle of sweep, all rows old, is a row, and nothing is counted.";
 
 struct options {
   bool quick = false;
