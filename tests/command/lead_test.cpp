@@ -134,7 +134,7 @@ TEST_F(command_lead, in_a_pause_before_a_restart_ends_at_once_and_resigns) {
 }
 
 TEST_F(command_lead, in_a_pause_before_a_restart_notices_the_loss) {
-  program first = lead({"--restart", "--lease", "1s"}, {"sh", "-c", "exit 9"});
+  program first = lead({"--restart", "--lease", "3s"}, {"sh", "-c", "exit 9"});
   ASSERT_TRUE(eventually([&] { return occurrences(first.err(), "started again in 2s") == 1; })) << first.err();
   database_.steal("job");
   ASSERT_TRUE(eventually([&] { return is_queued(first.pid()); }));

@@ -3,12 +3,14 @@
 
 #include <signal.h>
 
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <string>
 #include <vector>
 
 #include "command/command.hpp"
+#include "support/late_machine.hpp"
 #include "support/recorder.hpp"
 #include "support/sqlite_database.hpp"
 
@@ -166,8 +168,8 @@ TEST_F(command_loss, wakes_a_stopped_command_so_that_it_can_end) {
 }
 
 TEST_F(command_loss, of_a_lock_that_is_never_lost_ends_nothing) {
-  watched_run started{*this, {"--lease", "1s"}, {"10"}};
-  const auto until = database_.now() + std::chrono::microseconds{3s}.count();
+  watched_run started{*this, {"--lease", "2s"}, {"10"}};
+  const auto until = database_.now() + std::chrono::microseconds{6s}.count();
   ASSERT_TRUE(eventually([&] { return database_.row("job").value().expires_at > until; })) << "three leases later";
   EXPECT_THAT(started.out(), Not(HasSubstr("got ")));
   started.signal(SIGUSR1);
@@ -176,7 +178,7 @@ TEST_F(command_loss, of_a_lock_that_is_never_lost_ends_nothing) {
 }
 
 TEST_F(command_loss, by_a_pause_past_the_lease_ends_the_command_and_leaves_the_next_alone) {
-  watched_run started{*this, {"--lease", "1s"}};
+  watched_run started{*this, {"--lease", "2s"}};
   const auto first = database_.row("job").value();
   started.pause();
   const auto next = locks_.acquire("job");
@@ -248,12 +250,13 @@ TEST_F(command_killed, leaves_the_lock_to_the_next_when_the_lease_has_ended) {
   watched_run holder{*this, {"--lease", "2s"}};
   program next{run({"--", "sh", "-c", "echo token $ROWLOCK_TOKEN"})};
   ASSERT_TRUE(eventually([&] { return is_waiting(next.pid()); }));
+  const late_machine machine;
   holder.kill();
   const auto lease_ends = database_.row("job").value().expires_at.value();
   EXPECT_EQ(next.wait(), exited(0)) << next.err();
   const auto token = number_after(next.out(), "token ").value();
   EXPECT_GE(token, lease_ends) << "the token is the time of the takeover by the clock of the database";
-  EXPECT_LT(token, lease_ends + std::chrono::microseconds{1s}.count());
+  EXPECT_LT(token, lease_ends + std::chrono::floor<std::chrono::microseconds>(1s + 10 * machine.by()).count());
 }
 
 }  // namespace

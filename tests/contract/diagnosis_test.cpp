@@ -48,11 +48,12 @@ TEST_P(diagnosis, of_what_is_in_order_says_so) {
   EXPECT_THAT(subjects(found), ElementsAre("connection", "schema", "privileges", "clock", "log settings", "cluster"));
   for (const auto& each : found) {
     EXPECT_NE(each.sentence, "");
-    if (each.subject == "log settings") continue;  // a server for tests may be careless
+    // A server for tests may be careless. An answer that comes late says little of the clock.
+    if (each.subject == "log settings" || each.subject == "clock") continue;
     EXPECT_EQ(each.condition, condition::ok) << each.subject << ": " << each.sentence;
   }
   EXPECT_NE(about("log settings", found).condition, condition::failed);
-  EXPECT_EQ(about("clock", found).sentence, "the same as this host's");
+  EXPECT_TRUE(eventually([&] { return about("clock", locks_.diagnose()).sentence == "the same as this host's"; }));
   EXPECT_THAT(about("connection", found).sentence, HasSubstr("; answers in "));
 }
 

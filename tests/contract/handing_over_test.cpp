@@ -259,10 +259,10 @@ TEST_P(handing_over, shows_the_present_holder) {
 
 TEST_P(handing_over, ends_when_another_client_frees_it) {
   auto locks = connect_at_length();
-  const auto options = with({.lease = 1s});
+  const auto options = with({.lease = 3s});
   auto held = locks.acquire(name, options);
   held = pass_on(locks, held, options);
-  ASSERT_TRUE(other_.force_release(name, other_.find(name)->token));
+  ASSERT_TRUE(other_.force_release(name, other_.find(name).value().token));
   const auto taken = other_.acquire(name, with());
   EXPECT_GT(taken.token(), held.token());
   EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); })) << "at its next renewal";

@@ -92,7 +92,7 @@ TEST_P(hold_limit, is_not_moved_by_extending) {
   expect_lost_at(900ms, orders);
   db().vacate("orders/42");
   watched again{locks_, with({.lease = 1h, .hold_limit = 3s})};
-  again.held.extend(1s);
+  again.held.extend(2s);
   expect_lost_at(3s, again);
 }
 

@@ -353,7 +353,7 @@ TEST_P(doing_jobs, whose_lease_has_ended_records_no_success_whatever_another_cli
 }
 
 TEST_P(doing_jobs, that_loses_its_lock_is_stopped_and_lost) {
-  job mine{locks_, nightly, due({.lock = {.lease = 300ms}})};
+  job mine{locks_, nightly, due({.lock = {.lease = 3s}})};
   const auto out = mine.run([&](const std::stop_token& stop, const held_lock&) {
     EXPECT_TRUE(other_.force_release(nightly));
     wait_for(stop);

@@ -99,7 +99,7 @@ TEST_P(lease, all_of_many_are_renewed) {
 }
 
 TEST_P(lease, that_expired_is_acquired_again_by_the_same_mutex) {
-  mutex order{locks_, "orders/43", with({.lease = 1s, .renew = false})};
+  mutex order{locks_, "orders/43", with({.lease = 2s, .renew = false})};
   order.lock();
   ASSERT_TRUE(eventually([&] { return order.held().lost().stop_requested(); }));
   const auto token = order.held().token();

@@ -169,7 +169,7 @@ TEST_P(metrics, count_what_was_refused_before_anything_was_sent_as_failed) {
 TEST_P(metrics_of_leases, count_renewals_where_there_is_no_observer_either) {
   auto locks = client::connect(db().url());
   locks.migrate();
-  const auto held = locks.acquire("orders/42", with({.lease = 1s}));
+  const auto held = locks.acquire("orders/42", with({.lease = 3s}));
   EXPECT_TRUE(eventually([&] { return locks.stats().renewals >= 2; }));
   EXPECT_GE(sent(locks, "renewing"), 2U);
 }

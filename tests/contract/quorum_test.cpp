@@ -267,6 +267,7 @@ TEST_P(quorum_of_five, a_wait_survives_databases_that_are_away) {
 }
 
 TEST_P(quorum_of_five, a_wait_that_no_majority_answered_is_an_error) {
+  ours_.acquire().release();  // connects
   auto in_the_way = stall({0, 1, 2});
   const stopwatch watch;
   const auto e = error_of([&] { return ours_.try_acquire_for(100ms).has_value(); });
@@ -277,6 +278,7 @@ TEST_P(quorum_of_five, a_wait_that_no_majority_answered_is_an_error) {
 }
 
 TEST_P(quorum_of_five, a_wait_ends_in_time_or_when_it_is_stopped_or_with_the_release) {
+  theirs_.acquire().release();  // connects
   auto held = ours_.acquire();
   const stopwatch watch;
   EXPECT_FALSE(theirs_.try_acquire_for(150ms));

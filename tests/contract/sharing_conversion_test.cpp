@@ -71,8 +71,8 @@ TEST_P(sharing, of_who_has_it_more_than_once_is_not_downgraded) {
 }
 
 TEST_P(sharing, force_release_frees_all_of_them) {
-  const auto one = locks_.acquire_shared(name, {.lease = 1s});
-  const auto two = locks_.acquire_shared(name, {.lease = 1s});
+  const auto one = locks_.acquire_shared(name, {.lease = 3s});
+  const auto two = locks_.acquire_shared(name, {.lease = 3s});
   EXPECT_TRUE(other_.force_release(name));
   const auto alone = other_.try_acquire(name, with());
   ASSERT_TRUE(alone);

@@ -109,11 +109,7 @@ TEST_F(sqlite_file, after_a_power_loss_is_whole_and_its_tokens_grow) {
   run_sql(file, "PRAGMA wal_checkpoint(TRUNCATE)");
   std::map<std::string, fencing_token> newest;
   for (int i = 0; i < 30; ++i)
-    for (const auto& name : names) {
-      auto held = locks.acquire(name, {.lease = 100ms});
-      newest[name] = held.token();
-      held.release();
-    }
+    for (const auto& name : names) newest[name] = locks.acquire(name, {.lease = 100ms}).token();
   const auto size = fs::file_size(log_of(file));
   ASSERT_GT(size, 0U);
   std::minstd_rand dice{seed()};

@@ -67,7 +67,7 @@ TEST_P(killed, leaves_a_database_that_works_and_the_lock_to_the_next_when_the_le
 
 TEST_P(killed, a_paused_holder_learns_of_its_loss_and_harms_nobody) {
   claimant holder{db().url()};
-  const auto token = holder.claim("job", 1000ms);
+  const auto token = holder.claim("job", 2000ms);
   holder.pause();
   const auto end = end_of_lease();
   const auto next = locks_.acquire("job");

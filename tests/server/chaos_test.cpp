@@ -37,7 +37,10 @@ class chaos : public on_each_server_by_proxy {
   }
   void hold(std::size_t number, held_lock& held, std::mt19937& random) {
     const auto token = held.token();
-    const auto enter = [&] { book_.enter(number, token, base::later(base::now(), held.expires_in().value())); };
+    const auto enter = [&] {
+      const auto now = base::now();  // first: the thread may be late between the two
+      book_.enter(number, token, base::later(now, held.expires_in().value()));
+    };
     enter();
     switch (random() % 4) {
       case 0:

@@ -1,4 +1,5 @@
 #include "server/server_test.hpp"
+#include "support/late_machine.hpp"
 
 // A lock by for_update lives in a transaction: what becomes of it when the server, or the way there, ends or fails.
 
@@ -123,10 +124,11 @@ TEST_P(disturbed_transaction, is_lost_in_time_when_nothing_goes_through) {
     EXPECT_TRUE(held.lost().stop_requested()) << "two believe that they have it";
     return out;
   }};
+  const late_machine machine;
   proxy().black_hole(true);
   const stopwatch watch;
   EXPECT_TRUE(is_lost_within(limit + slack(), held));
-  EXPECT_LT(watch.elapsed(), limit) << "before the server ends the session";
+  EXPECT_LT(watch.elapsed(), limit + machine.by()) << "before the server ends the session";
   EXPECT_TRUE(held.why_lost() == loss_reason::unreachable || held.why_lost() == loss_reason::expired)
       << to_string(held.why_lost());
   EXPECT_GT(next.get().token(), held.token());
@@ -223,10 +225,11 @@ TEST_P(transaction_on_a_failing_server, is_lost_in_time_when_it_freezes) {
   auto locks = connect();
   auto held = locks.acquire("orders/42", for_update());
   const auto token = held.token();
+  const late_machine machine;
   auto in_the_way = server->freeze();
   const stopwatch watch;
   EXPECT_TRUE(is_lost_within(limit + slack(), held));
-  EXPECT_LT(watch.elapsed(), limit);
+  EXPECT_LT(watch.elapsed(), limit + machine.by());
   expect_lost_at_release(held);
   const stopwatch closing;
   locks.close();

@@ -79,8 +79,9 @@ TEST_P(guard, tells_a_forgotten_holder_why) {
 }
 
 TEST_P(guard, holds_for_every_form_of_a_grant) {
+  static_cast<void>(operator_.set_guard(4 * quarantine));
   auto reader = connect();
-  auto share = reader.acquire_shared("shared", brief);
+  auto share = reader.acquire_shared("shared", {.lease = 3 * quarantine});
   auto locks = connect_after_failover({.handover = false});
   const std::vector<lock_name> names{"a", "b"};
   EXPECT_FALSE(locks.try_acquire_any(names, brief).has_value());

@@ -78,6 +78,7 @@ client connect_and_migrate(const std::string& url, const client_options& options
     patient.call_timeout = usual.call_timeout;
     patient.observer = silent();
     connect_patiently(url, std::move(patient)).migrate();
+    return connect_patiently(url, options);
   }
   auto locks = connect_patiently(url, options);
   locks.migrate();

@@ -9,7 +9,7 @@
 namespace rowlock::test {
 namespace {
 
-constexpr auto lease = 1000ms;
+constexpr auto lease = 1500ms;
 
 /// From the holder to another thread of its client, while it is open.
 held_lock hand_over(client& locks, held_lock held, const lock_options& options) {

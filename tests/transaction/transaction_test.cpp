@@ -11,7 +11,7 @@ namespace rowlock::test {
 namespace {
 
 // SQLite lets one write at a time: who cannot, should say so soon.
-constexpr auto short_call = 150ms;
+constexpr auto short_call = 400ms;
 
 std::vector<place> places_of(const database_kind& kind) {
   if (kind.name == "postgresql")
