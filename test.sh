@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds everything, warnings as errors, starts throw-away servers and runs the tests. Without arguments the quick tier:
-# every law, strategy and database, in about half an hour.
+# every law, strategy and database, in about twenty minutes.
 #
 #   ./test.sh                 the quick tier
 #   ./test.sh --all           the full tier: every combination, a million rows, races at length, models, fuzzing, benchmarks
