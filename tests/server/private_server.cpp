@@ -128,9 +128,19 @@ pid_t private_server::spawn(const words& command) const {
   std::vector<char*> argv;
   for (auto& word : all) argv.push_back(word.data());
   argv.push_back(nullptr);
+  // A script's background processes ignore these two, by which servers are ended.
+  sigset_t heard;
+  sigemptyset(&heard);
+  sigaddset(&heard, SIGINT);
+  sigaddset(&heard, SIGQUIT);
+  posix_spawnattr_t attributes;
+  ::posix_spawnattr_init(&attributes);
+  ::posix_spawnattr_setsigdefault(&attributes, &heard);
+  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
   pid_t pid = -1;
-  if (::posix_spawnp(&pid, "setpriv", nullptr, nullptr, argv.data(), environ) != 0)
-    throw std::runtime_error{"setpriv cannot be started"};
+  const auto failure = ::posix_spawnp(&pid, "setpriv", nullptr, &attributes, argv.data(), environ);
+  ::posix_spawnattr_destroy(&attributes);
+  if (failure != 0) throw std::runtime_error{"setpriv cannot be started"};
   return pid;
 }
 
