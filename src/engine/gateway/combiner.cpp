@@ -142,8 +142,7 @@ bool combiner::goes_straight(flow& by, std::string_view name, duration pause) {
   const auto state = state_.lock();
   if (is_stuck(*state)) state->next.callers_are_not_prompt();
   state->next.came(by.has_thread() ? pause : duration::max());  // a call without one does not come back
-  const bool has_line = state->queue.empty() && state->busy < straight_lines(*state) && !is_gathering(*state);
-  const bool is_free = options_.by_name ? !is_busy_with(*state, name) : has_line;
+  const bool is_free = options_.by_name ? !is_busy_with(*state, name) : has_free_line(*state);
   const bool may = (may_wait && is_free && !options_.of_all_names) || !has_workers(*state);
   if (!may) return false;
   if (options_.by_name) state->names.emplace(name);
@@ -152,10 +151,11 @@ bool combiner::goes_straight(flow& by, std::string_view name, duration pause) {
 }
 
 // Of prompt callers some are always between two calls.
-std::size_t combiner::straight_lines(const contents& in) const noexcept {
+bool combiner::has_free_line(const contents& in) const noexcept {
   const auto now = callers_.load(std::memory_order_relaxed);
   const auto callers = has_prompt_callers(in) ? std::max(now, in.callers) : now;
-  return callers <= few(in) ? std::max(few(in), lines(in)) : lines(in);
+  const auto most = callers <= few(in) ? std::max(few(in), lines(in)) : lines(in);
+  return in.queue.empty() && in.busy < most && !is_gathering(in);
 }
 
 bool combiner::has_prompt_callers(const contents& in) const noexcept {

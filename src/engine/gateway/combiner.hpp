@@ -312,7 +312,7 @@ class combiner {
   bool goes_straight(flow& by, std::string_view name, duration pause);
   std::size_t few(const contents& in) const noexcept;
   std::size_t lines(const contents& in) const noexcept;
-  std::size_t straight_lines(const contents& in) const noexcept;
+  bool has_free_line(const contents& in) const noexcept;
   static bool is_busy_with(const contents& in, std::string_view name);
   bool has_prompt_callers(const contents& in) const noexcept;
   static bool is_gathering(const contents& in) noexcept;
