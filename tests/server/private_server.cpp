@@ -119,7 +119,8 @@ void private_server::run(const words& command) const {
 
 // In the folder, with what it says in the file "log" there; it is ended when this process ends.
 pid_t private_server::spawn(const words& command) const {
-  words all{"setpriv", "--pdeathsig", "QUIT"};
+  // A script's background processes ignore these two signals, by which servers are ended.
+  words all{"env", "--default-signal=INT,QUIT", "setpriv", "--pdeathsig", "QUIT"};
   if (::geteuid() == 0)
     all.insert(all.end(), {"--reuid", user_, "--regid", std::to_string(entry_of(user_).pw_gid), "--init-groups"});
   all.insert(all.end(),
@@ -128,19 +129,9 @@ pid_t private_server::spawn(const words& command) const {
   std::vector<char*> argv;
   for (auto& word : all) argv.push_back(word.data());
   argv.push_back(nullptr);
-  // A script's background processes ignore these two, by which servers are ended.
-  sigset_t heard;
-  sigemptyset(&heard);
-  sigaddset(&heard, SIGINT);
-  sigaddset(&heard, SIGQUIT);
-  posix_spawnattr_t attributes;
-  ::posix_spawnattr_init(&attributes);
-  ::posix_spawnattr_setsigdefault(&attributes, &heard);
-  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
   pid_t pid = -1;
-  const auto failure = ::posix_spawnp(&pid, "setpriv", nullptr, &attributes, argv.data(), environ);
-  ::posix_spawnattr_destroy(&attributes);
-  if (failure != 0) throw std::runtime_error{"setpriv cannot be started"};
+  if (::posix_spawnp(&pid, argv.front(), nullptr, nullptr, argv.data(), environ) != 0)
+    throw std::runtime_error{all.front() + " cannot be started"};
   return pid;
 }
 
