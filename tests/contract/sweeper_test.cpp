@@ -6,7 +6,6 @@
 namespace rowlock::test {
 namespace {
 
-std::chrono::milliseconds at_once() { return on_this_machine(100ms); }
 // Its thread does not come to it while a test lasts.
 constexpr sweeper_options by_hand{.every = 24h};
 
@@ -249,7 +248,7 @@ TEST_P(sweeping, survives_what_the_database_refuses_and_says_so) {
 TEST_P(sweeping, stops_at_once_between_sweeps) {
   auto sweeps = std::make_unique<sweeper>(locks_, sweeper_options{.every = 24h});
   sweeps->sweep_once();
-  EXPECT_TRUE(takes_at_most(at_once(), [&] {
+  EXPECT_TRUE(takes_at_most(on_this_machine(100ms), [&] {
     const stopwatch watch;
     sweeps.reset();
     const auto took = watch.elapsed();
