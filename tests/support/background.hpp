@@ -3,6 +3,7 @@
 #include <chrono>
 #include <concepts>
 #include <future>
+#include <latch>
 #include <stdexcept>
 #include <stop_token>
 #include <thread>
@@ -20,13 +21,18 @@ class background {
   template <class Call>  // NOLINTNEXTLINE(bugprone-forwarding-reference-overload): the requirement sees to that
   requires(!std::same_as<std::remove_cvref_t<Call>, background>) explicit background(Call&& call)
       : task_{std::forward<Call>(call)}, result_{task_.get_future()}, thread_{[this](std::stop_token stop) {
+          began_.count_down();
           task_(std::move(stop));
         }} {}
   background(const background&) = delete;
   background& operator=(const background&) = delete;
 
-  /// A blocked call must still be blocked after this time; any other call must have ended.
-  bool is_done_within(std::chrono::milliseconds time) { return result_.wait_for(time) == std::future_status::ready; }
+  /// A blocked call must still be blocked after this time, which begins when the thread does; any other call must have
+  /// ended.
+  bool is_done_within(std::chrono::milliseconds time) {
+    began_.wait();
+    return result_.wait_for(time) == std::future_status::ready;
+  }
 
   void stop() { thread_.request_stop(); }
 
@@ -39,6 +45,7 @@ class background {
  private:
   std::packaged_task<Result(std::stop_token)> task_;
   std::future<Result> result_;
+  std::latch began_{1};
   std::jthread thread_;
 };
 
