@@ -30,6 +30,21 @@ bool succeeds(Call&& call) {
   return out;
 }
 
+/// Whether a timed try is answered with no. On a slow machine the time may pass without any answer, which is an error:
+/// then it is made again.
+template <class Call>
+testing::AssertionResult is_refused(Call&& call) {
+  constexpr int tries = 5;
+  std::optional<error> unanswered;
+  for (int i = 0; i < tries; ++i) {
+    bool has_it = false;
+    unanswered = error_of([&] { has_it = static_cast<bool>(call()); });
+    if (!unanswered) return has_it ? testing::AssertionFailure() << "granted" : testing::AssertionSuccess();
+    if (unanswered->code() != errc::call_timed_out) break;
+  }
+  return testing::AssertionFailure() << unanswered->what();
+}
+
 /// EXPECT_TRUE(throws(errc::not_held, [&] { held.release(); }));
 template <class Call>
 testing::AssertionResult throws(errc expected, Call&& call) {
