@@ -47,8 +47,8 @@
 -- or 3024 (max_execution_time, for SELECT alone) may meet it after the write was committed.
 --
 -- The read back is sent on MySQL always, on MariaDB if the row was locked. After error 1690 MariaDB is sent making,
--- which has the floor. Both of its sub-selects read by one read view, without a lock. After a row was made, a session
--- begins with making, until it meets a row that exists.
+-- which has the floor. Both of its sub-selects read by one read view, without a lock. Its answer does not say whether a
+-- row was made. So after a new row a session begins with making for one request, after more that were new for up to 64.
 --
 -- A refused attempt locks nothing on MySQL. On MariaDB it has the row locked for its statement, tens of microseconds,
 -- in a batch until the commit. No session waits for it: another statement that wants the row is answered 1205, and

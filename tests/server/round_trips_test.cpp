@@ -172,8 +172,10 @@ TEST_P(batch, of_held_names_is_refused_in_one_round_trip) {
 
 // Each of them by itself would take as many round trips as there are names.
 TEST_P(batch, is_granted_in_few_round_trips_but_for_a_row_that_somebody_has_locked) {
-  acquire(largest);
-  release(largest);
+  for (int i = 0; i < 2; ++i) {  // with what makes rows, and without
+    acquire(largest);
+    release(largest);
+  }
   auto in_the_way = db().transaction("SELECT version FROM rowlock_lock WHERE name = 'orders/7' FOR UPDATE");
   EXPECT_LE(of([&] { acquire_all_but(7); }), 5);
   in_the_way.reset();

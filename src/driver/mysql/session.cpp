@@ -87,11 +87,13 @@ std::optional<std::uint64_t> mysql_session::execute_unless_in_conflict(const std
   return std::nullopt;
 }
 
-// Most rows exist. If the last one was new, the next is likely to be new, too. If `making` saw a row that is deleted
-// before `making` runs, the next look does not find it.
+// Most rows exist. After one that was new the next may be new, too, so the next requests begin with `making`: the more
+// in a row were new, the more requests, since the answer of `making` does not say whether the row existed. If it saw a
+// row that is deleted before it runs, the next look does not find that.
 std::optional<std::uint64_t> mysql_session::execute_or_make(const std::string& text, const std::string& making,
                                                             const request& values, const call_description& why,
                                                             const limits& until, std::vector<row>& to) {
+  constexpr std::size_t longest = 64;
   std::optional<std::uint64_t> changed;
   const auto is_enough = [&, before = to.size()](const std::string& which) {
     try {
@@ -103,7 +105,15 @@ std::optional<std::uint64_t> mysql_session::execute_or_make(const std::string& t
       return false;
     }
   };
-  if (!has_made_row_ && is_enough(text)) return changed;
+  if (making_next_ > 0) {
+    --making_next_;
+  } else if (is_enough(text)) {
+    made_lately_ = 0;
+    return changed;
+  } else {
+    made_lately_ = std::clamp<std::size_t>(2 * made_lately_, 1, longest);
+    making_next_ = made_lately_;
+  }
   return is_enough(making) ? changed : execute_unless_in_conflict(making, values, why, until, to);
 }
 
@@ -154,17 +164,6 @@ std::vector<row> mysql_session::do_run_dirty(const sheets::step& what, const req
   }
 }
 
-namespace {
-
-// How many of the last answers have a token. A row that was made counts as changed once, an existing row twice.
-std::uint64_t granted_in(const std::vector<row>& answers, std::size_t last) {
-  const auto is_granted = [](const row& r) { return maybe_integer(r.at(1)).has_value(); };
-  return static_cast<std::uint64_t>(
-      std::count_if(answers.end() - static_cast<std::ptrdiff_t>(last), answers.end(), is_granted));
-}
-
-}  // namespace
-
 void mysql_session::carry_out(const sheets::step& what, std::span<const request> batch, const limits& until,
                               std::vector<row>& to) {
   const bool is_one = batch.size() == 1 && (what.read || what.write);
@@ -188,7 +187,6 @@ void mysql_session::carry_out(const sheets::step& what, std::span<const request>
   if (!result && batch.size() > 1 && !what.takes_one && !what.takes_all) return carry_out_each(what, batch, until, to);
   if (!is_one && what.batch_skipping) drop_answers_of_others(what, batch, to);
   const auto changed = result.value_or(0);  // a conflict counts as if the row had been skipped
-  if (making) has_made_row_ = changed < 2 * granted_in(to, answered());
   has_committed_ = has_committed_ || (changed + answered() > 0 && why.writing && !is_in_transaction_);
   if (what.answered_by && changed == batch.size()) {
     for (const request& r : batch)

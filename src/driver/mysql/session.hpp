@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -126,8 +127,9 @@ class mysql_session final : public session {
   const std::string mark_;
   bool is_marked_ = false;
   bool is_in_transaction_ = false;
-  bool has_committed_ = false;  // by the step under way
-  bool has_made_row_ = true;    // by the last step that may make one
+  bool has_committed_ = false;   // by the step under way
+  std::size_t making_next_ = 1;  // requests that will begin with `making`
+  std::size_t made_lately_ = 0;  // the same after the last row that was new
   mysql_kind kind_ = mysql_kind::mysql;
   std::optional<limits> around_{};  // of the exclusively() under way
   statement_cache<statement> statements_;
