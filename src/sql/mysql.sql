@@ -48,7 +48,7 @@
 --
 -- The read back is sent on MySQL always, on MariaDB if the row was locked. After error 1690 MariaDB is sent making,
 -- which has the floor. Both of its sub-selects read by one read view, without a lock. Its answer does not say whether a
--- row was made. So after a new row a session begins with making for one request, after more that were new for up to 64.
+-- row was made. A session begins with making once, after a new row for one more request, after several for up to 64.
 --
 -- A refused attempt locks nothing on MySQL. On MariaDB it has the row locked for its statement, tens of microseconds,
 -- in a batch until the commit. No session waits for it: another statement that wants the row is answered 1205, and

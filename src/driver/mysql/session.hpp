@@ -128,7 +128,7 @@ class mysql_session final : public session {
   bool is_marked_ = false;
   bool is_in_transaction_ = false;
   bool has_committed_ = false;   // by the step under way
-  std::size_t making_next_ = 1;  // requests that will begin with `making`
+  std::size_t making_next_ = 1;  // requests that will begin with `making`, as the first does
   std::size_t made_lately_ = 0;  // the same after the last row that was new
   mysql_kind kind_ = mysql_kind::mysql;
   std::optional<limits> around_{};  // of the exclusively() under way
